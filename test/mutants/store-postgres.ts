@@ -49,7 +49,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-limit-without-lock",
     fault: "Nodes read the counter of a limited key without locking it, and let more through.",
-    file: GROUP_READS,
+    file: "src/store/postgres/queries/group-locks.ts",
     find: 'INSERT INTO sideband.month_counters AS c (slot, key_id, month, used)\n      ${rows(["integer", "text", "text", "bigint"], cells)}\n      ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used\n      RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`',
     replace:
       'SELECT ${ticket}::bigint AS ticket, t.key_id, t.month, coalesce(c.used, 0) AS used\n      FROM (${rows(["integer", "text", "text", "bigint"], cells)}) AS t (slot, key_id, month, used)\n      LEFT JOIN sideband.month_counters AS c USING (slot, key_id, month)`',

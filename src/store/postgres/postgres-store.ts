@@ -194,9 +194,7 @@ export class PostgresStore implements Store, EventLog {
   }
 
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {
-    return this.#ofUser(account, userId, () =>
-      this.#database.write(facts.saveCodes(account, userId, codes, this.#workers.areMany)),
-    );
+    return this.#ofUser(account, userId, () => this.#database.write(facts.saveCodes(account, userId, codes)));
   }
 
   async forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {

@@ -17,7 +17,7 @@ import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf, withChecksum } from "./fact-rows.ts";
-import { hexOf, rowsFor } from "./rows.ts";
+import { arraysOf, hexOf } from "./rows.ts";
 
 /** The columns of what was not found are null. */
 type FoundRow = { readonly ticket: number } & (FactRow | { readonly channel: null });
@@ -137,12 +137,7 @@ export function listPlaces(account: string, userId: string): Query<Place[]> {
 }
 
 /** With the same revision a fact has the same value. */
-export function saveCodes(
-  account: string,
-  userId: string,
-  codes: readonly PlacedCode[],
-  isCluster: boolean,
-): Query<void> {
+export function saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Query<void> {
   const types = ["text", "integer", "bigint", "integer", "integer", "bytea"] as const;
   const cells = codes.map(({ place, channel, revision, code }) => {
     return [place, channel, revision, code.version, code.bits.length, hexOf(withChecksum(code))];
@@ -152,7 +147,7 @@ export function saveCodes(
     await rowsOf(
       (ticket) => sql<Ticketed[]>`
         UPDATE sideband.facts AS f SET codebook_version = t.version, code_length = t.length, code_bytes = t.bytes
-        FROM (${rowsFor(sql, isCluster)(types, cells)}) AS t (place, channel, revision, version, length, bytes)
+        FROM (${arraysOf(sql, types, cells)}) AS t (place, channel, revision, version, length, bytes)
         WHERE f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
           AND f.place = t.place AND f.channel = t.channel AND f.revision = t.revision
         RETURNING ${ticket}::bigint AS ticket`,

@@ -5,7 +5,7 @@ import type { Replay, ReplayedChange, WriteRequest } from "../../../memory/ports
 import { quotaSlot, replaySlot } from "../cluster/placement.ts";
 import type { Sql } from "../connection/database.ts";
 import { answerOf, type Ticketed } from "../connection/tickets.ts";
-import { type Cell, hexOf, type Rows } from "./rows.ts";
+import { arraysOf, type Cell, hexOf, type Rows } from "./rows.ts";
 
 export interface FoundReplay {
   /** No record was there. */
@@ -54,7 +54,8 @@ export async function lockReplays(
     (ticket) => sql<ReplayRow[]>`
       SELECT ${ticket}::bigint AS ticket, t.write, r.fingerprint = t.fingerprint AS is_same, r.channel_count, r.revision,
         r.expires_at_ms, a.answer
-      FROM (${rows(["integer", "text", "text", "bytea", "integer"], names)}) AS t (slot, key_id, key, fingerprint, write)
+      FROM (${arraysOf(sql, ["integer", "text", "text", "bytea", "integer"], names)})
+        AS t (slot, key_id, key, fingerprint, write)
       JOIN sideband.replays AS r ON r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key
       LEFT JOIN sideband.answers AS a ON a.slot = r.slot AND a.key_id = r.key_id
         AND a.idempotency_key = r.idempotency_key AND a.revision = r.revision`,

@@ -14,7 +14,7 @@ import type { Sql } from "../connection/database.ts";
 import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
 import { compare, type FoundReplay, lockCounters, lockReplays } from "./group-locks.ts";
-import type { Cell, Rows } from "./rows.ts";
+import { arraysOf, type Cell, type Rows } from "./rows.ts";
 
 /** A user of the group, with what its writes name. */
 export interface GroupUser {
@@ -193,8 +193,8 @@ async function readNamed(sql: Sql, rows: Rows, users: readonly GroupUser[]): Pro
   return ticketed(
     (ticket) => sql<NamedRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, ${FACT_COLUMNS(sql)}
-      FROM (${rows(NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.facts AS f ON ${isNamed(sql)}`,
+      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
+      JOIN sideband.facts AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
   );
 }
 
@@ -207,8 +207,8 @@ async function readLast(sql: Sql, rows: Rows, users: readonly GroupUser[]): Prom
   return ticketed(
     (ticket) => sql<LastRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, max(f.ordinal) AS last
-      FROM (${rows(NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)}
+      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
+      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}
       GROUP BY f.slot, f.account, f.user_id, f.place, f.channel`,
   );
 }
@@ -226,8 +226,8 @@ async function readHistory(
     (ticket) => sql<HistoryRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, f.value, f.revision, f.updated_at_ms,
         f.since_ms, NULL AS expires_at_ms, f.written_by, f.session_id, f.ordinal, f.ended, f.ended_at_ms
-      FROM (${rows(NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)}`,
+      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
+      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
   );
 }
 
@@ -293,8 +293,9 @@ async function countOthers(
   const counts = await ticketed(
     (ticket) => sql<(Ticketed & { write: number; count: number })[]>`
       SELECT ${ticket}::bigint AS ticket, t.write, count(DISTINCT f.channel) AS count
-      FROM (${rows(types, cells)}) AS t (slot, account, user_id, place, write, now_ms, named)
+      FROM (${arraysOf(sql, types, cells)}) AS t (slot, account, user_id, place, write, now_ms, named)
       JOIN sideband.facts AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
+        ${rows.slotsOf(cells)}
       WHERE (f.expires_at_ms IS NULL OR f.expires_at_ms > t.now_ms) AND f.channel <> ALL (t.named::integer[])
       GROUP BY f.slot, t.write`,
   );

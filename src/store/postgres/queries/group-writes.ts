@@ -7,7 +7,7 @@ import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Sql } from "../connection/database.ts";
 import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import type { GroupUser } from "./group-reads.ts";
-import { type Cell, type ColumnType, hexOf, type Rows } from "./rows.ts";
+import { arraysOf, type Cell, type ColumnType, hexOf, type Rows } from "./rows.ts";
 
 /** What is stored of a group beside its users' memories. */
 export interface GroupRecords {
@@ -69,39 +69,45 @@ function nameCells({ user, difference }: ChangedFact): Cell[] {
   return [user.slot, user.account, user.userId, difference.place, difference.channel];
 }
 
+/** One statement for all rows, or for parts of them. */
+function forParts<Row extends readonly Cell[]>(
+  rows: Rows,
+  all: readonly Row[],
+  ask: (part: readonly Row[], ticket: number) => PromiseLike<readonly Ticketed[]>,
+): Statement[] {
+  return rows.parts(all).map((part) => ticketed((ticket) => ask(part, ticket)));
+}
+
 function storeFacts(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): Statement[] {
-  const statements: Statement[] = [];
-  const gone = changed.filter(({ difference: { before, present } }) => before && !present);
-  if (gone.length > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.facts AS f USING (${rows(NAME, gone.map(nameCells))})
-            AS t (slot, account, user_id, place, channel)
-          WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-            AND f.channel = t.channel
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
+  const gone = changed.filter(({ difference: { before, present } }) => before && !present).map(nameCells);
   const put = changed.flatMap((fact) => {
     const { present } = fact.difference;
     return present === undefined ? [] : [[...nameCells(fact), ...valueCells(present), present.expiresAtMs]];
   });
-  if (put.length > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          INSERT INTO sideband.facts AS f (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms,
-            since_ms, value, written_by, session_id, expires_at_ms)
-          ${rows([...NAME, ...VALUE, "bigint"], put)}
-          ON CONFLICT (slot, account, user_id, place, channel) DO UPDATE SET ordinal = excluded.ordinal,
-            revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms,
-            value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id,
-            expires_at_ms = excluded.expires_at_ms, codebook_version = NULL, code_length = NULL, code_bytes = NULL
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
-  return statements;
+  return [
+    ...forParts(
+      rows,
+      gone,
+      (part, ticket) => sql<Ticketed[]>`
+        DELETE FROM sideband.facts AS f USING (${arraysOf(sql, NAME, part)}) AS t (slot, account, user_id, place, channel)
+        WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
+          AND f.channel = t.channel ${rows.slotsOf(part)}
+        RETURNING ${ticket}::bigint AS ticket`,
+    ),
+    ...forParts(
+      rows,
+      put,
+      (part, ticket) => sql<Ticketed[]>`
+        INSERT INTO sideband.facts AS f (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms,
+          since_ms, value, written_by, session_id, expires_at_ms)
+        ${rows([...NAME, ...VALUE, "bigint"], part)}
+        ON CONFLICT (slot, account, user_id, place, channel) DO UPDATE SET ordinal = excluded.ordinal,
+          revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms,
+          value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id,
+          expires_at_ms = excluded.expires_at_ms, codebook_version = NULL, code_length = NULL, code_bytes = NULL
+        RETURNING ${ticket}::bigint AS ticket`,
+    ),
+  ];
 }
 
 const VALUE: readonly ColumnType[] = ["integer", "bigint", "bigint", "bigint", "text", "text", "text"];
@@ -112,26 +118,9 @@ function valueCells(fact: Omit<FactRecord, "expiresAtMs" | "code">): Cell[] {
 }
 
 function storeHistory(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): Statement[] {
-  const statements: Statement[] = [];
-  const dropped = changed.filter(
-    ({ difference: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0,
-  );
-  if (dropped.length > 0) {
-    const cells = dropped.map((fact) => [
-      ...nameCells(fact),
-      Math.min(fact.difference.dropBelow, INTEGER_MAX),
-    ]);
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.history AS h USING (${rows([...NAME, "integer"], cells)})
-            AS t (slot, account, user_id, place, channel, below)
-          WHERE h.slot = t.slot AND h.account = t.account AND h.user_id = t.user_id AND h.place = t.place
-            AND h.channel = t.channel AND h.ordinal < t.below
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
-  }
+  const dropped = changed
+    .filter(({ difference: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0)
+    .map((fact) => [...nameCells(fact), Math.min(fact.difference.dropBelow, INTEGER_MAX)]);
   const added = changed.flatMap((fact) =>
     fact.difference.added.map((earlier) => [
       ...nameCells(fact),
@@ -140,17 +129,27 @@ function storeHistory(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): St
       earlier.endedAtMs,
     ]),
   );
-  if (added.length > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          INSERT INTO sideband.history (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms,
-            since_ms, value, written_by, session_id, ended, ended_at_ms)
-          ${rows([...NAME, ...VALUE, "text", "bigint"], added)}
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
-  return statements;
+  return [
+    ...forParts(
+      rows,
+      dropped,
+      (part, ticket) => sql<Ticketed[]>`
+        DELETE FROM sideband.history AS f USING (${arraysOf(sql, [...NAME, "integer"], part)})
+          AS t (slot, account, user_id, place, channel, below)
+        WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
+          AND f.channel = t.channel AND f.ordinal < t.below ${rows.slotsOf(part)}
+        RETURNING ${ticket}::bigint AS ticket`,
+    ),
+    ...forParts(
+      rows,
+      added,
+      (part, ticket) => sql<Ticketed[]>`
+        INSERT INTO sideband.history (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms,
+          since_ms, value, written_by, session_id, ended, ended_at_ms)
+        ${rows([...NAME, ...VALUE, "text", "bigint"], part)}
+        RETURNING ${ticket}::bigint AS ticket`,
+    ),
+  ];
 }
 
 /** A user without facts and history is removed: nothing shows that the user ever existed. */
@@ -182,9 +181,9 @@ function storeUsers(
     statements.push(
       ticketed(
         (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.users AS u USING (${rows(["integer", "text", "text"], empty)})
+          DELETE FROM sideband.users AS f USING (${arraysOf(sql, ["integer", "text", "text"], empty)})
             AS t (slot, account, user_id)
-          WHERE u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id
+          WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${rows.slotsOf(empty)}
           RETURNING ${ticket}::bigint AS ticket`,
       ),
     );
@@ -197,7 +196,7 @@ function storeReplays(sql: Sql, rows: Rows, { kept, unkept, wiped }: GroupRecord
     statements.push(
       ticketed(
         (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.replays AS r USING (${rows(["integer", "text", "text"], unkept.map(replayCells))})
+          DELETE FROM sideband.replays AS r USING (${arraysOf(sql, ["integer", "text", "text"], unkept.map(replayCells))})
             AS t (slot, key_id, key)
           WHERE r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key
           RETURNING ${ticket}::bigint AS ticket`,
@@ -207,7 +206,8 @@ function storeReplays(sql: Sql, rows: Rows, { kept, unkept, wiped }: GroupRecord
     statements.push(
       ticketed(
         (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.answers AS a USING (${rows(
+          DELETE FROM sideband.answers AS a USING (${arraysOf(
+            sql,
             ["text", "text"],
             wiped.map(({ account, userId }) => [account, userId]),
           )}) AS t (account, user_id)
@@ -316,36 +316,35 @@ function removeEvents(
   );
 }
 
+const EVENT: readonly ColumnType[] = [
+  "integer",
+  "text",
+  "text",
+  "text",
+  "integer",
+  "bigint",
+  "text",
+  "text",
+  "bigint",
+];
+
 /** Whoever records an event locks the counter until the commit, so that events can be read in the order of their numbers. */
 function storeEvents(sql: Sql, rows: Rows, { events }: GroupRecords): Statement[] {
-  if (events.length === 0) return [];
-  const cells = events.map(
-    ({ account, userId, place, channel, revision, kind, writtenBy, atMs }, i): Cell[] => {
+  return rows.parts(events).map((part) => {
+    const cells = part.map((event, i): Cell[] => {
+      const { account, userId, place, channel, revision, kind, writtenBy, atMs } = event;
       return [i + 1, account, userId, place, channel, revision, kind, writtenBy, atMs];
-    },
-  );
-  const types = [
-    "integer",
-    "text",
-    "text",
-    "text",
-    "integer",
-    "bigint",
-    "text",
-    "text",
-    "bigint",
-  ] as const satisfies ColumnType[];
-  return [
-    ticketed(
+    });
+    return ticketed(
       (ticket) => sql<Ticketed[]>`
         WITH counter AS (
-          UPDATE sideband.settings AS s SET value = (s.value::bigint + ${events.length}::bigint)::text
-          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${events.length}::bigint AS before)
+          UPDATE sideband.settings AS s SET value = (s.value::bigint + ${part.length}::bigint)::text
+          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${part.length}::bigint AS before)
         INSERT INTO sideband.events (number, account, user_id, place, channel, revision, kind, written_by, at_ms)
         SELECT c.before + t.i, t.account, t.user_id, t.place, t.channel, t.revision, t.kind, t.written_by, t.at_ms
-        FROM counter AS c, (${rows(types, cells)})
+        FROM counter AS c, (${rows(EVENT, cells)})
           AS t (i, account, user_id, place, channel, revision, kind, written_by, at_ms)
         RETURNING ${ticket}::bigint AS ticket`,
-    ),
-  ];
+    );
+  });
 }
