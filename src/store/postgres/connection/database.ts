@@ -29,7 +29,7 @@ export interface DatabaseOptions {
   readonly url: string;
   /** The certificates of the authorities that the server's is checked against, as PEM; without, the system's. */
   readonly ca?: string;
-  /** Connections of this process, not counting the one that listens. */
+  /** Connections of this process for reads and commits; one more is for single writes, and one listens. */
   readonly poolMax: number;
   /** Queries that may wait or run at the same time. */
   readonly pendingMax: number;
@@ -84,11 +84,12 @@ export class Database {
   constructor(options: DatabaseOptions) {
     this.#options = options;
     this.#address = parseAddress(options.url);
-    // A quarter of the connections is for commits: one carries many writes, so few connections suffice.
+    // A quarter of the connections is for commits: one carries many writes, so few connections suffice. One more is for
+    // single statements that write.
     const commitsMax = Math.max(1, options.poolMax >> 2);
     const open = () => this.#open(options.statementTimeoutMs);
     this.#pools = {
-      reads: new ConnectionPool(Math.max(1, options.poolMax - commitsMax - 1), open),
+      reads: new ConnectionPool(Math.max(1, options.poolMax - commitsMax), open),
       writes: new ConnectionPool(1, open),
       commits: new ConnectionPool(commitsMax, open, true),
     };
