@@ -121,7 +121,7 @@ export const ROWS: readonly HostileRow[] = [
     }),
   },
   {
-    // 43 MB each, held until all of them have been made.
+    // 10 MB each, held until all of them have been made.
     name: "unread answers: 40 exports",
     fill: (core, small) =>
       fillPlaces(core, small ? 20 : 240, (i) => `project-${String(i).padStart(4, "0")}`),
