@@ -1,8 +1,11 @@
-/** A step of the build: tsc copies no SQL files, but the program reads them from the folder of its own module. */
+/**
+ * A step of the build: tsc copies no SQL files, but the program reads them from the folder of its own module. It runs all that
+ * it finds there, so those of an earlier build go.
+ */
 
-import { cpSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 
 const folder = "src/store/postgres/migrations/";
-cpSync(new URL(`../${folder}`, import.meta.url), new URL(`../dist/${folder}`, import.meta.url), {
-  recursive: true,
-});
+const built = new URL(`../dist/${folder}`, import.meta.url);
+rmSync(built, { recursive: true, force: true });
+cpSync(new URL(`../${folder}`, import.meta.url), built, { recursive: true });

@@ -187,7 +187,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     field: "databasePool",
     fallback: "8",
     parse: integer(2, 1000),
-    meaning: "Connections of each process to PostgreSQL.",
+    meaning: "Connections of each process to PostgreSQL, beside one for single writes and one that listens.",
   },
   SIDEBAND_DATABASE_CA: {
     field: "databaseCa",

@@ -121,10 +121,10 @@ export const ROWS: readonly HostileRow[] = [
     }),
   },
   {
-    // 43 MB each, held until all of them have been made.
+    // 10 MB each, held until all of them have been made.
     name: "unread answers: 40 exports",
     fill: (core, small) =>
-      fillPlaces(core, small ? 20 : 1_000, (i) => `project-${String(i).padStart(4, "0")}`),
+      fillPlaces(core, small ? 20 : 240, (i) => `project-${String(i).padStart(4, "0")}`),
     attack: (key, small) => ({
       ...one,
       holdMs: small ? 500 : 15_000,
@@ -136,7 +136,7 @@ export const ROWS: readonly HostileRow[] = [
   {
     name: "moves of a project, 4,000 facts",
     reportOnly: true,
-    fill: (core, small) => fillPlaces(core, small ? 5 : 100, (i) => `a/worktree-${i}`),
+    fill: (core, small) => fillPlaces(core, small ? 20 : 240, (i) => `a/worktree-${i}`),
     attack: (key, small) => {
       const move = (from: string, to: string) =>
         whole("/users/move", key, JSON.stringify({ user_id: "heavy", from, to }));

@@ -13,8 +13,8 @@ import { distributeDatabase } from "../../src/main/database-upkeep.ts";
 import type { Store } from "../../src/memory/ports.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { DATABASE_DEFAULTS, Database } from "../../src/store/postgres/connection/database.ts";
+import { groupTransaction } from "../../src/store/postgres/group-transaction.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
-import { callOf } from "../../src/store/postgres/queries/write-call.ts";
 import type { BenchOptions } from "../options.ts";
 import { CitusCluster, findCitus } from "./citus-cluster.ts";
 import { PostgresServer } from "./postgres-server.ts";
@@ -79,7 +79,12 @@ export async function openPostgres(options: BenchOptions): Promise<PostgresSubje
     single: {
       name: "postgres, one statement per encode",
       store: {
-        write: async (request) => (await database.write(callOf([request], HISTORY_DEFAULT)))[0],
+        write: async (request) => {
+          const options = { historyMax: HISTORY_DEFAULT, isCluster: false };
+          const [result] = await database.commit(groupTransaction([request], options));
+          if (result instanceof Error) throw result;
+          return result;
+        },
         readFact: (view, channel) => store.readFact(view, channel),
         readUsage: (keyId, month) => store.readUsage(keyId, month),
         statistics: () => store.statistics(),

@@ -114,6 +114,12 @@ export const ERRORS = errorTable({
     meaning:
       "The label has facts or a history in the account, and cannot be removed. Forget them first, or hide the label.",
   },
+  memory_full: {
+    status: 409,
+    title: "Memory full",
+    meaning:
+      "The person has 10,000 facts over all projects, which is all that there can be. Forget some first.",
+  },
   labels_full: {
     status: 409,
     title: "No more labels",

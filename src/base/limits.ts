@@ -28,6 +28,8 @@ export const BODY_BYTES_MAX = 64 * 1024;
 export const BODY_PARTS_MAX = 10_000;
 /** The latest time that a store holds, in milliseconds since 1970; the earliest is 0. */
 export const TIME_MS_MAX = 2 ** 48 - 1;
+/** Facts of a person over all places. */
+export const FACTS_MAX = 10_000;
 /** Earlier values of a fact that are kept, at most and where nothing is set. */
 export const HISTORY_MAX = 32;
 export const HISTORY_DEFAULT = 8;

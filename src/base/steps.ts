@@ -28,7 +28,6 @@ export const STEPS = [
   "import: page written",
   "upgrade: begun",
   "upgrade: page written",
-  "upgrade: project moved",
   "upgrade: copied",
   "upgrade: named",
   "upgrade: old store removed",

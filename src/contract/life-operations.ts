@@ -14,6 +14,7 @@ const STORING = [
   "outcome_unknown",
 ] as const;
 const COUNTING = [
+  "memory_full",
   "revision_mismatch",
   "idempotency_in_flight",
   "idempotency_mismatch",
@@ -97,7 +98,7 @@ export const LIFE_OPERATIONS = {
     summary: "Puts a user's facts back to a moment, all or none. Each value that is written counts.",
     body: life.RollbackBody,
     answer: life.RollbackAnswer,
-    errors: ["invalid_request", ...STORING, "revision_mismatch", "monthly_limit_exceeded"],
+    errors: ["invalid_request", ...STORING, "memory_full", "monthly_limit_exceeded"],
   },
   moveProject: {
     id: "moveProject",

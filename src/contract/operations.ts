@@ -38,6 +38,7 @@ export const OPERATIONS = {
     errors: [
       ...LABELLED,
       ...WRITING,
+      "memory_full",
       "revision_mismatch",
       "idempotency_in_flight",
       "idempotency_mismatch",
@@ -59,6 +60,7 @@ export const OPERATIONS = {
     errors: [
       ...LABELLED,
       ...WRITING,
+      "memory_full",
       "revision_mismatch",
       "idempotency_in_flight",
       "idempotency_mismatch",

@@ -35,10 +35,13 @@ export class EndTimer {
   notesOf(store: Store): Store {
     const write: Store["write"] = async (request) => {
       try {
-        return await store.write(request);
-      } finally {
-        // Also where the outcome is not known.
-        for (const { expiresAtMs } of request.changes) if (expiresAtMs != null) this.#note(expiresAtMs);
+        const outcome = await store.write(request);
+        if (outcome.outcome === "stored") this.#noteAll(outcome.changes);
+        return outcome;
+      } catch (error) {
+        // It may be stored all the same.
+        this.#noteAll(request.changes.flatMap((change) => ("expiresAtMs" in change ? [change] : [])));
+        throw error;
       }
     };
     return { ...store, write };
@@ -52,6 +55,10 @@ export class EndTimer {
       this.#endDue = undefined;
       clearTimeout(this.#timer);
     };
+  }
+
+  #noteAll(changes: readonly { readonly expiresAtMs?: number | null }[]): void {
+    for (const { expiresAtMs } of changes) if (expiresAtMs != null) this.#note(expiresAtMs);
   }
 
   /** A fact that expires at this moment was written. */

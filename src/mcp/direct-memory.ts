@@ -25,7 +25,7 @@ import { forgetFact, listFacts } from "../memory/facts.ts";
 import { flushUser } from "../memory/flush.ts";
 import { factHistory, restoreFact } from "../memory/history.ts";
 import { addLabel } from "../memory/label-terms.ts";
-import { appendItem } from "../memory/lists.ts";
+import { changeList } from "../memory/lists.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
 import { allowedUser, requireWholeAccount, requireWriteAccess } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
@@ -73,7 +73,7 @@ export function directMemory(
     append: (user, label, item, options) =>
       write(user, async (userId) => {
         const input = { ...writerOf(userId, options), label, item, ...termsOf(options) };
-        return detailedEncodeAnswer(await appendItem(services, caller, input));
+        return detailedEncodeAnswer(await changeList(services, caller, "append", input));
       }),
     decode: (user, label, { project } = {}) =>
       read(user, async (userId) => {

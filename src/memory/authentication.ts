@@ -13,7 +13,8 @@ import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { hashOfKey, isWellFormedKey } from "./key-format.ts";
 import { callerEndMs, LiveCallers } from "./live-callers.ts";
-import type { KeyAccess, KeyRecord, KeyStore } from "./ports.ts";
+import type { KeyStore } from "./ports.ts";
+import type { KeyAccess, KeyRecord } from "./records.ts";
 import { allowedUser, requireWriteAccess } from "./rights.ts";
 import { isToken, type TokenContent, type Tokens } from "./tokens.ts";
 

@@ -16,7 +16,8 @@ import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Labels } from "./labels.ts";
 import { innermost, sealedFor } from "./places.ts";
-import type { ComputedCode, FactRecord, Place, Store, UserState, View } from "./ports.ts";
+import type { ComputedCode, FactRecord, Store, UserState, View } from "./ports.ts";
+import type { Place } from "./records.ts";
 
 export interface UserBlock {
   readonly userId: string;

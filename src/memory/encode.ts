@@ -1,12 +1,11 @@
 /**
- * encode: one fact, or up to 40 of one user, all or none. The store checks revisions, the monthly limit and the
- * idempotency key, and writes, in one transaction; the answer comes after the data is on disk. Code bits follow when
- * there is time.
+ * encode: one fact, or up to 40 of one user, all or none. What is written, and what is refused for what is there, the law
+ * decides under the user's lock (law/law.ts); the answer comes after the data is on disk. Code bits follow when there is
+ * time. Lists and restored values go the same way.
  */
 
 import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
-import { ERRORS, type FailureCode } from "../base/error-codes.ts";
 import { Failure, type PresentFact } from "../base/errors.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
@@ -14,17 +13,17 @@ import { checkAuthor, checkValue } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
 import { type Person, placeFor, viewOf } from "./places.ts";
 import type {
+  Change,
   FactChange,
   FactRecord,
-  Place,
   PreviousFact,
-  Replay,
-  Scope,
+  ReplayedChange,
   View,
   WriteOutcome,
   WriteRequest,
 } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
+import type { Place, Scope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
 export interface FactInput {
@@ -48,10 +47,17 @@ export interface WriteInput extends Person {
 
 export interface EncodeInput extends WriteInput {
   readonly facts: readonly FactInput[];
-  /** Tells the operations apart: one idempotency key cannot stand for two of them. */
-  readonly operation: "encode" | "encode/batch" | "append" | "remove" | "restore";
-  /** What tells this request from another, where its facts do not: an item that is appended. */
-  readonly fingerprinted?: readonly unknown[];
+  readonly operation: "encode" | "encode/batch";
+}
+
+/** A write that is answered with the facts that it has written. */
+export interface FactsWrite {
+  readonly changes: readonly Change[];
+  /** The labels of what is written, in order. */
+  readonly labels: readonly string[];
+  readonly channel: number;
+  /** What tells the request from another. */
+  readonly fingerprinted: readonly unknown[];
 }
 
 /** A fact that was written. */
@@ -83,154 +89,71 @@ export async function encodeFacts(
 ): Promise<EncodeResult> {
   const { facts, operation } = input;
   const view = viewOf(caller.account, input, services.clock.now());
-  checkAuthor(input);
-  return orAsBefore(services, caller, input, async () =>
-    storeFacts(
-      services,
-      caller,
-      input,
-      view,
-      await placeFacts(services, view, facts, operation === "encode/batch"),
-    ),
-  );
+  const changes = await placeFacts(services, view, facts, operation === "encode/batch");
+  return writeFacts(services, caller, input, view, {
+    changes,
+    labels: facts.map(({ label }) => label),
+    channel: changes[0].channel,
+    fingerprinted: fingerprintOf(input, changes),
+  });
 }
 
-/** A fact with its place; without a value it is forgotten. */
-export type PlacedFact = FactChange & { readonly label: string; readonly expiresAtMs: number | null };
-
 /** Writes facts once under the Idempotency-Key of their request. */
-export async function storeFacts(
+export async function writeFacts(
   services: MemoryServices,
   caller: Caller,
-  input: EncodeInput,
+  input: WriteInput,
   view: View,
-  placed: readonly PlacedFact[],
+  { changes, labels, channel, fingerprinted }: FactsWrite,
 ): Promise<EncodeResult> {
   const { writtenBy = null, sessionId = null, idempotencyKey } = input;
   const { nowMs } = view;
-  const { keyId, limit } = caller;
-  const quota = { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
+  checkAuthor(input);
   const write = (idempotency?: WriteRequest["idempotency"]) =>
-    services.store.write({ ...view, changes: placed, writtenBy, sessionId, quota, idempotency });
-  const answer = keptAnswer(input, placed);
+    services.store.write({
+      ...view,
+      changes,
+      writtenBy,
+      sessionId,
+      quota: quotaOf(caller, nowMs),
+      idempotency,
+    });
   const outcome =
     idempotencyKey === undefined
       ? await write()
-      : await services.idempotency.run(
-          idempotencyKey,
-          { caller, nowMs, fingerprinted: fingerprintOf(input, placed) },
-          (record) => write({ ...record, ...(answer === undefined ? {} : { answer }) }),
-        );
-  refuseUnlessStored(outcome, caller, { nowMs, placed, isBatch: input.operation === "encode/batch" });
-  const { used } = outcome;
+      : await services.idempotency.run(idempotencyKey, { caller, nowMs, fingerprinted }, write);
+  refuseUnlessStored(outcome, caller, { nowMs, labels });
+  const { channelCount, used } = outcome;
   if (outcome.outcome === "replayed") {
     assert(idempotencyKey !== undefined, "only a request with an Idempotency-Key gets an earlier answer");
-    return { ...resultOfReplay(input, outcome, placed), used };
+    const facts = (outcome.changes ?? asRequested(changes, outcome.revision)).map((fact, i) => ({
+      ...fact,
+      label: labels[i],
+      value: fact.value!,
+      previous: fact.previous ?? undefined,
+    }));
+    return { facts, channel, channelCount, replayed: true, used };
   }
-  const written = placed.flatMap(({ value, ...fact }, i) =>
-    value === null ? [] : [{ ...fact, value, previous: outcome.previous[i] }],
+  const facts = outcome.changes.flatMap(({ value, before, found: _, ...fact }, i) =>
+    value === null ? [] : [{ ...fact, value, label: labels[i], previous: before }],
   );
-  assert(outcome.channelCount >= 1 || written.length === 0, "a stored fact is in use");
-  if (written.length === placed.length) services.blocks.codeInBackground(caller, view);
+  assert(channelCount >= 1 || facts.length === 0, "a stored fact is in use");
+  if (facts.length === outcome.changes.length) services.blocks.codeInBackground(caller, view);
   else services.blocks.drop(caller.account, input.userId);
-  return { ...resultOf(written, outcome, placed), replayed: false, used };
+  return { facts, channel, channelCount, replayed: false, used };
 }
 
-/**
- * Does a write; where it is refused, the request may be one that was answered before: an item is not in the list any more
- * because this request has removed it, or the moment of `expires_at` has come meanwhile.
- */
-export async function orAsBefore(
-  services: MemoryServices,
-  caller: Caller,
-  input: EncodeInput,
-  write: () => Promise<EncodeResult>,
-): Promise<EncodeResult> {
-  try {
-    return await write();
-  } catch (error) {
-    const { idempotencyKey } = input;
-    if (idempotencyKey === undefined || !isRefusal(error)) throw error;
-    const view = viewOf(caller.account, input, services.clock.now());
-    const { places, nowMs } = view;
-    const placed = await Promise.all(
-      input.facts.map(async ({ label, value, scope }) => {
-        const terms = await services.labels.find(caller.account, label);
-        return { label, value, channel: terms.channel, place: placeFor(scope ?? terms.scope, places) };
-      }),
-    ).catch(() => []);
-    if (placed.length === 0) throw error;
-    const fingerprinted = fingerprintOf(input, placed);
-    const idempotency = services.idempotency.recordOf(idempotencyKey, { caller, nowMs, fingerprinted });
-    const replay = await services.store.readReplay({ ...view, idempotency });
-    if (replay === undefined) throw error;
-    return { ...resultOfReplay(input, replay, placed), used: undefined };
-  }
+/** What a request says itself of the facts that it has written. */
+function asRequested(changes: readonly Change[], revision: number): ReplayedChange[] {
+  const facts = changes.filter((change) => change.kind === undefined);
+  return facts.map(({ place, channel, value }, i) => {
+    const ofFact = revision - facts.length + 1 + i;
+    return { place, channel, value, revision: ofFact, expiresAtMs: null, previous: null };
+  });
 }
 
-/** Refused for the request, or for what is there, before the store has looked for an earlier answer. */
-function isRefusal(error: unknown): error is Failure {
-  return error instanceof Failure && ERRORS[error.code].status < 500 && !REFUSED_BY_STORE.has(error.code);
-}
-
-const REFUSED_BY_STORE: ReadonlySet<FailureCode> = new Set([
-  "revision_mismatch",
-  "monthly_limit_exceeded",
-  "idempotency_in_flight",
-  "idempotency_mismatch",
-]);
-
-/** What the request does not say of its answer: when its facts end, or all of a fact that depends on what was there. */
-function keptAnswer({ fingerprinted }: EncodeInput, placed: readonly PlacedFact[]): string | undefined {
-  if (fingerprinted === undefined) {
-    const ends = placed.map(({ expiresAtMs }) => expiresAtMs);
-    return ends.every((end) => end === null) ? undefined : JSON.stringify(ends);
-  }
-  const facts = placed.filter(({ value }) => value !== null);
-  return JSON.stringify(
-    facts.map(({ label, channel, value, place, expiresAtMs }) => {
-      return { label, channel, value, place, expiresAtMs };
-    }),
-  );
-}
-
-type AnsweredFact = Pick<WrittenFact, "label" | "channel" | "value" | "place">;
-
-/** The answer of the first request. Where something was forgotten meanwhile, what this one says itself is left. */
-function resultOfReplay(
-  { fingerprinted }: EncodeInput,
-  replay: Replay,
-  placed: readonly (Omit<AnsweredFact, "value"> & { readonly value: string | null })[],
-): Omit<EncodeResult, "used"> {
-  const kept = replay.answer === undefined ? [] : JSON.parse(replay.answer);
-  const facts: (AnsweredFact & { expiresAtMs: number | null })[] =
-    fingerprinted === undefined
-      ? placed.map((fact, i) => ({ ...fact, value: fact.value!, expiresAtMs: kept[i] ?? null }))
-      : kept;
-  const written = facts.map((fact, i) => ({ ...fact, previous: replay.previous[i] }));
-  return { ...resultOf(written, replay, placed), replayed: true };
-}
-
-function resultOf(
-  written: readonly Omit<WrittenFact, "revision">[],
-  { revision, channelCount }: { readonly revision: number; readonly channelCount: number },
-  placed: readonly { readonly channel: number }[],
-) {
-  const first = revision - written.length + 1;
-  return {
-    facts: written.map(({ label, channel, value, place, expiresAtMs, previous }, i) => ({
-      label,
-      channel,
-      value,
-      place,
-      // The record of a write before the upgrade of its data folder has no revision: it is 0.
-      revision: Math.max(0, first + i),
-      expiresAtMs,
-      previous,
-    })),
-    channel: placed[0].channel,
-    channelCount,
-  };
+export function quotaOf({ keyId, limit }: Caller, nowMs: number): NonNullable<WriteRequest["quota"]> {
+  return { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
 }
 
 /** Labels to channels and places; values checked; in a batch the index of the fact at fault is named. */
@@ -239,14 +162,14 @@ async function placeFacts(
   view: { account: string; places: readonly Place[]; nowMs: number },
   facts: readonly FactInput[],
   batch: boolean,
-): Promise<PlacedFact[]> {
+): Promise<FactChange[]> {
   const seen = new Set<string>();
-  const placed: PlacedFact[] = [];
+  const placed: FactChange[] = [];
   for (const [index, fact] of facts.entries()) {
     try {
       const { label, value, ifRevision } = fact;
       const terms = await services.labels.find(view.account, label);
-      checkAgainstTerms(terms, value);
+      checkValue(value);
       const place = placeFor(fact.scope ?? terms.scope, view.places);
       const { channel } = terms;
       if (seen.has(`${channel} ${place}`)) {
@@ -255,11 +178,12 @@ async function placeFacts(
       seen.add(`${channel} ${place}`);
       const expiresAtMs = lifeEnd(fact, terms, view.nowMs);
       placed.push({
-        label,
         place,
         channel,
         value,
         expiresAtMs,
+        terms,
+        ...(batch ? { param: `facts[${index}].` } : {}),
         ...(ifRevision === undefined ? {} : { ifRevision }),
       });
     } catch (error) {
@@ -271,20 +195,6 @@ async function placeFacts(
   return placed;
 }
 
-/** What a label asks of its values. Nothing is ever cut. */
-function checkAgainstTerms({ label, oneOf, maxBytes }: LabelTerms, value: string): void {
-  if (oneOf !== null && !oneOf.includes(value)) {
-    throw new Failure(
-      "invalid_value",
-      `The value of ${label} must be one of: ${oneOf.map((one) => JSON.stringify(one)).join(", ")}.`,
-      {
-        param: "value",
-      },
-    );
-  }
-  checkValue(value, maxBytes ?? undefined);
-}
-
 /** When a fact ends, or null. */
 export function lifeEnd(
   { ttlS, expiresAt }: Pick<FactInput, "ttlS" | "expiresAt">,
@@ -293,7 +203,7 @@ export function lifeEnd(
 ): number | null {
   if (ttlS !== undefined && expiresAt !== undefined)
     throw new Failure("invalid_request", "Give ttl_s or expires_at, not both.", { param: "ttl_s" });
-  if (expiresAt !== undefined) return momentToCome(expiresAt, nowMs);
+  if (expiresAt !== undefined) return endOf(expiresAt);
   if (ttlS !== undefined && (ttlS < 1 || ttlS > TTL_S_MAX))
     throw new Failure("invalid_request", `ttl_s must be from 1 to ${TTL_S_MAX}.`, { param: "ttl_s" });
   const lifeS = ttlS ?? terms.ttlS;
@@ -301,7 +211,7 @@ export function lifeEnd(
 }
 
 /** A day alone is no moment here: which one it is would depend on where it is read. */
-function momentToCome(text: string, nowMs: number): number {
+function endOf(text: string): number {
   const ms = text.length > "YYYY-MM-DD".length ? momentOf(text) : undefined;
   if (ms === undefined)
     throw new Failure(
@@ -309,23 +219,16 @@ function momentToCome(text: string, nowMs: number): number {
       'expires_at must be a moment of RFC 3339 with its zone, such as "2026-12-01T18:00:00Z".',
       { param: "expires_at" },
     );
-  if (ms <= nowMs || ms > TIME_MS_MAX)
+  if (ms < 0 || ms > TIME_MS_MAX)
     throw new Failure("invalid_request", "expires_at must be in the future.", { param: "expires_at" });
   return Math.floor(ms);
 }
 
-/** What tells a request from another. One without the newer fields has the digest that it always had. */
-function fingerprintOf(
-  input: EncodeInput,
-  placed: readonly Pick<FactChange, "channel" | "value">[],
-): readonly unknown[] {
-  const { operation, userId, project, facts, fingerprinted } = input;
-  // The facts of such a request depend on what was there, and would differ when it is repeated.
-  if (fingerprinted !== undefined) return [operation, userId, fingerprinted, project ?? null];
-  const values = placed.map(({ channel, value }) => [channel, value]);
+/** What tells a request from another. */
+function fingerprintOf({ operation, userId, project, facts }: EncodeInput, changes: readonly FactChange[]) {
+  const values = changes.map(({ channel, value }) => [channel, value]);
   const more = facts.map(({ ttlS, expiresAt, scope, ifRevision }) => [ttlS, expiresAt, scope, ifRevision]);
-  const isPlain = project === undefined && more.flat().every((field) => field === undefined);
-  return [operation, userId, values, ...(isPlain ? [] : [project ?? null, more])];
+  return [operation, userId, project ?? null, values, more];
 }
 
 type Stored = Extract<WriteOutcome, { channelCount: number }>;
@@ -333,11 +236,7 @@ type Stored = Extract<WriteOutcome, { channelCount: number }>;
 export function refuseUnlessStored(
   outcome: WriteOutcome,
   caller: Caller,
-  {
-    nowMs,
-    placed,
-    isBatch,
-  }: { nowMs: number; placed: readonly { readonly label: string }[]; isBatch?: boolean },
+  { nowMs, labels }: { nowMs: number; labels: readonly string[] },
 ): asserts outcome is Stored {
   if (outcome.outcome === "limit") {
     throw new Failure(
@@ -352,14 +251,14 @@ export function refuseUnlessStored(
     });
   }
   if (outcome.outcome === "label_gone") {
-    const { label } = placed[outcome.index];
+    const label = labels[outcome.index] ?? "";
     throw new Failure("unknown_label", `The label ${label} has just been removed. Nothing was written.`, {
-      param: isBatch ? `facts[${outcome.index}].label` : "label",
+      param: `${outcome.param}label`,
     });
   }
   if (outcome.outcome === "conflict") {
-    const param = isBatch ? `facts[${outcome.index}].if_revision` : "If-Match";
-    throw revisionMismatch(placed[outcome.index].label, outcome.present, param);
+    const param = outcome.param === "" ? "If-Match" : `${outcome.param}if_revision`;
+    throw revisionMismatch(labels[outcome.index], outcome.present, param);
   }
 }
 

@@ -8,7 +8,7 @@
 import { Failure } from "../base/errors.ts";
 import { withThousands } from "../base/thousands.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
-import type { EventKind, Place } from "./ports.ts";
+import type { EventKind, Place } from "./records.ts";
 
 /** Something that happened to a user's fact. */
 export interface UserEvent {

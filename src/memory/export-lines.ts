@@ -10,7 +10,7 @@ import { TIERS } from "../base/tiers.ts";
 import { checkAccount, checkIdentifier, checkNote } from "./identifiers.ts";
 import { KEY_PREFIX } from "./key-format.ts";
 import { checkLabelRecord } from "./label-terms.ts";
-import type { KeyRecord, KeyRequest, LabelRecord } from "./ports.ts";
+import type { KeyRecord, KeyRequest, LabelRecord } from "./records.ts";
 import { checkUserName, type UserLine, wrong } from "./user-lines.ts";
 
 export type ExportLine =

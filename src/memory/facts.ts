@@ -3,7 +3,8 @@
 import { Failure } from "../base/errors.ts";
 import { revisionMismatch } from "./encode.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
-import type { FactRecord, Scope } from "./ports.ts";
+import type { FactRecord } from "./ports.ts";
+import type { Scope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
 /** A fact with its label. */
@@ -49,15 +50,22 @@ export async function forgetFact(
   const view = viewOf(account, input, nowMs);
   const terms = await services.labels.find(account, label);
   const { channel } = terms;
-  const found = scope === undefined ? await services.store.readFact(view, channel) : undefined;
-  const place = found?.place ?? placeFor(scope ?? terms.scope, view.places);
-  const change = { place, channel, value: null, ...(keepHistory ? { keepHistory } : {}) };
+  const otherwise = placeFor(scope ?? terms.scope, view.places);
   const outcome = await services.store.write({
     ...view,
-    changes: [{ ...change, ...(ifRevision === undefined ? {} : { ifRevision }) }],
+    changes: [
+      {
+        kind: "forget",
+        channel,
+        places: scope === undefined ? view.places : [otherwise],
+        otherwise,
+        ...(keepHistory ? { keepHistory } : {}),
+        ...(ifRevision === undefined ? {} : { ifRevision }),
+      },
+    ],
   });
   if (outcome.outcome === "conflict") throw revisionMismatch(label, outcome.present);
-  if (outcome.outcome !== "stored" || outcome.forgotten === 0) throw factNotFound(label);
+  if (outcome.outcome !== "stored" || !outcome.changes.some(({ found }) => found)) throw factNotFound(label);
   services.blocks.drop(account, input.userId);
   return outcome.channelCount;
 }

@@ -3,22 +3,24 @@
  * back to a moment.
  */
 
+import { assert } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
 import {
   type EncodeResult,
-  encodeFacts,
   lifeEnd,
-  orAsBefore,
+  quotaOf,
   refuseUnlessStored,
   type WriteInput,
+  writeFacts,
 } from "./encode.ts";
 import type { UserEvent } from "./events.ts";
 import { factNotFound, withLabels } from "./facts.ts";
 import { checkAuthor } from "./identifiers.ts";
-import { innermost, isInside, OWN_PLACE, type Person, scopeIn, viewOf } from "./places.ts";
-import type { EarlierFact, FactChange, FactRecord, Place, UserLife } from "./ports.ts";
-import { dayOf, quotaWindow } from "./quota.ts";
+import { nameOf } from "./law/user-memory.ts";
+import { innermost, isInside, OWN_PLACE, type Person, viewOf } from "./places.ts";
+import type { EarlierFact, FactRecord, UserLife } from "./ports.ts";
+import type { Place } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
 /** A value of a fact: the present one, or one that has ended. */
@@ -68,19 +70,18 @@ export async function restoreFact(
   caller: Caller,
   input: RestoreInput,
 ): Promise<EncodeResult> {
-  const { account } = caller;
-  const { label, revision, ifRevision, ...who } = input;
-  const { places, nowMs } = viewOf(account, input, services.clock.now());
-  const { channel } = await services.labels.find(account, label);
-  const request = { ...who, operation: "restore", fingerprinted: [label, revision, ifRevision] } as const;
-  return orAsBefore(services, caller, { ...request, facts: [{ label, value: "" }] }, async () => {
-    const life = await services.store.readLife(account, input.userId, { nowMs, channel });
-    const known = [...lifeByFact(life, services.historyMax).values()].flatMap(valuesOf);
-    const found = known.find((fact) => fact.revision === revision && places.includes(fact.place));
-    if (found === undefined)
-      throw new Failure("not_found", `There is no revision ${revision} of ${label}.`, { param: "revision" });
-    const facts = [{ label, value: found.value, scope: scopeIn(found.place, places), ifRevision }];
-    return encodeFacts(services, caller, { ...request, facts });
+  const { userId, project, label, revision, ifRevision } = input;
+  const view = viewOf(caller.account, input, services.clock.now());
+  const { places, nowMs } = view;
+  const terms = await services.labels.find(caller.account, label);
+  const { channel } = terms;
+  const expiresAtMs = lifeEnd({}, terms, nowMs);
+  const condition = ifRevision === undefined ? {} : { ifRevision };
+  return writeFacts(services, caller, input, view, {
+    changes: [{ kind: "restore", channel, places, revision, terms, expiresAtMs, ...condition }],
+    labels: [label],
+    channel,
+    fingerprinted: ["restore", userId, [label, revision, ifRevision], project ?? null],
   });
 }
 
@@ -173,78 +174,52 @@ export interface RollbackResult {
   readonly used: number | undefined;
 }
 
-/** How often it is tried again after another writer was faster. */
-const ATTEMPTS_MAX = 10;
-
 /** Puts a user back to a moment at all places, or at that of the call and those inside it: all or none. */
 export async function rollBack(
   services: MemoryServices,
   caller: Caller,
   input: RollbackInput,
 ): Promise<RollbackResult> {
-  const { account, keyId, limit } = caller;
-  const { userId, toMs, dryRun = false, partial = false, writtenBy = null, sessionId = null } = input;
+  const { account } = caller;
+  const {
+    userId,
+    project,
+    toMs,
+    dryRun = false,
+    partial = false,
+    writtenBy = null,
+    sessionId = null,
+  } = input;
   const nowMs = services.clock.now();
-  viewOf(account, input, nowMs);
+  const { places } = viewOf(account, input, nowMs);
   checkAuthor(input);
   if (toMs > nowMs) throw new Failure("invalid_request", "to must not be in the future.", { param: "to" });
-  for (let left = ATTEMPTS_MAX; ; left--) {
-    const life = await lifeIn(services, account, input);
-    const plan = await planOf(services, account, life, { toMs, nowMs });
-    const { changes, unreached, writes } = plan;
-    const isDone = !dryRun && (partial || unreached.length === 0);
-    if (!isDone || writes.length === 0) return { changes, unreached, isDone, used: undefined };
-    const outcome = await services.store.write({
-      account,
-      userId,
-      places: [OWN_PLACE],
-      nowMs,
-      changes: writes,
-      writtenBy,
-      sessionId,
-      quota: { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit },
-    });
-    if (outcome.outcome === "conflict" && left > 1) continue;
-    refuseUnlessStored(outcome, caller, { nowMs, placed: changes });
-    services.blocks.drop(account, userId);
-    return { changes, unreached, isDone, used: outcome.used };
-  }
-}
-
-/**
- * What has expired since the moment stays away: its end has come. When another value would have ended is not known: like
- * any write without an end, it lasts, or has the life of its label.
- */
-async function planOf(
-  services: MemoryServices,
-  account: string,
-  life: UserLife,
-  { toMs, nowMs }: { toMs: number; nowMs: number },
-) {
-  const facts = await withLabels(services, account, [...lifeByFact(life, services.historyMax).values()]);
-  const labels = await services.labels.of(account);
-  const changes: RolledBack[] = [];
-  const unreached: { place: Place; label: string }[] = [];
-  const writes: FactChange[] = [];
-  for (const { place, channel, label, present, earlier } of facts) {
-    const values = valuesOf({ present, earlier });
-    const last = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
-    if (last === undefined && values[0].ordinal > 1) {
-      unreached.push({ place, label });
-      continue;
-    }
-    const isOver =
-      last === undefined || ("ended" in last && (last.ended === "expired" || last.endedAtMs <= toMs));
-    const [from, to] = [present?.value ?? null, isOver ? null : last.value];
-    if (from === to) continue;
-    changes.push({ place, label, from, to });
-    const ifRevision = present?.revision ?? 0;
-    const terms = labels.at(channel);
-    const expiresAtMs = terms === undefined ? null : lifeEnd({}, terms, nowMs);
-    const how = to === null ? { keepHistory: true } : { expiresAtMs };
-    writes.push({ place, channel, value: to, ifRevision, ...how });
-  }
-  return { changes, unreached, writes };
+  const within = project === undefined ? OWN_PLACE : innermost(places);
+  const ttls = new Map(
+    (await services.labels.of(account)).all.flatMap(({ channel, ttlS }) =>
+      ttlS === null ? [] : [[channel, ttlS]],
+    ),
+  );
+  const outcome = await services.store.write({
+    account,
+    userId,
+    places: [],
+    nowMs,
+    changes: [{ kind: "rollback", within, toMs, dryRun, partial, ttls }],
+    writtenBy,
+    sessionId,
+    quota: quotaOf(caller, nowMs),
+  });
+  refuseUnlessStored(outcome, caller, { nowMs, labels: [] });
+  assert(outcome.outcome === "stored" && outcome.report?.rollback !== undefined, "a rollback is reported");
+  const { changes, unreached, isDone } = outcome.report.rollback;
+  if (outcome.changes.length > 0) services.blocks.drop(account, userId);
+  return {
+    changes: (await withLabels(services, account, changes)).map(({ channel: _, ...change }) => change),
+    unreached: (await withLabels(services, account, unreached)).map(({ place, label }) => ({ place, label })),
+    isDone,
+    used: outcome.changes.length === 0 ? undefined : outcome.used,
+  };
 }
 
 /** The life of a user at all places, or at the innermost of the call and those inside it. */
@@ -296,8 +271,4 @@ function withoutGap({ present, earlier }: FactLife): EarlierFact[] {
   let expected = present === undefined ? (earlier.at(-1)?.ordinal ?? 0) : present.ordinal - 1;
   const first = earlier.findLastIndex(({ ordinal }) => ordinal !== expected--);
   return earlier.slice(first + 1);
-}
-
-function nameOf({ place, channel }: { place: Place; channel: number }): string {
-  return `${channel} ${place}`;
 }

@@ -12,8 +12,9 @@ import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { unusedAccounts } from "./account-names.ts";
 import { checkAccount, checkIdentifier, checkNote, checkRequestTexts } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
-import type { AddKeyOutcome, FactStore, KeyAccess, KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
+import type { FactStore, KeyStore } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
+import type { AddKeyOutcome, KeyAccess, KeyRecord, KeyRequest } from "./records.ts";
 
 export interface NewKey {
   readonly account: string;

@@ -6,7 +6,7 @@
 
 import { assert } from "../base/assert.ts";
 import { CHANNEL_COUNT, CHANNEL_COUNT_MAX, LABEL_TEXT_BYTES_MAX } from "../base/limits.ts";
-import type { AddLabelOutcome, ChangeLabelOutcome, LabelChange, LabelRecord } from "./ports.ts";
+import type { AddLabelOutcome, ChangeLabelOutcome, LabelChange, LabelRecord } from "./records.ts";
 
 /** Where a new label goes: its old channel, or the next that no label ever had. One that is there stays as it is. */
 export function addedLabel(

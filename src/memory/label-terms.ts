@@ -14,7 +14,7 @@ import {
 } from "../base/limits.ts";
 import { checkAuthor, valueFault } from "./identifiers.ts";
 import { type LabelTerms, unknownLabel } from "./labels.ts";
-import type { LabelChange, LabelRecord } from "./ports.ts";
+import type { LabelChange, LabelRecord } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
 const LABEL_TEXT_LENGTH_MAX = 200;

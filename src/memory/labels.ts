@@ -10,7 +10,8 @@ import { isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
-import type { KeyStore, LabelRecord, LabelStore, Scope } from "./ports.ts";
+import type { KeyStore, LabelStore } from "./ports.ts";
+import type { LabelRecord, Scope } from "./records.ts";
 
 /** What a label asks of its values, and where they go; of an own one also when it was added, and by whom. */
 export type LabelTerms = Omit<LabelRecord, "createdAtMs" | "scope" | "removed"> & {

@@ -10,7 +10,8 @@ import type { EventIds, EventIdsOf } from "./event-ids.ts";
 import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent, type UserEvent } from "./events.ts";
 import type { Labels } from "./labels.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
-import type { EndedFact, Place, Store, WriteOutcome, WriteRequest } from "./ports.ts";
+import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
+import type { EndedFact, Place } from "./records.ts";
 
 interface AccountLog {
   readonly ids: EventIds;
@@ -100,18 +101,18 @@ export class LocalEvents implements EventSource {
     return told;
   }
 
-  #tellWrite(request: WriteRequest, outcome: WriteOutcome): MaybePromise<void> {
-    const { account, userId, changes, nowMs, writtenBy = null } = request;
+  #tellWrite({ account, userId }: WriteRequest, outcome: WriteOutcome): MaybePromise<void> {
     if (outcome.outcome !== "stored" || !this.#logs.has(account)) return;
-    const first = outcome.revision - changes.length + 1;
-    const channels = changes.map(({ channel }) => channel);
+    const { events } = outcome;
+    const channels = events.flatMap(({ channel }) => channel ?? []);
     return andThen(this.#labels.namesOf(account, channels), (labels) => {
-      for (const [i, { place, value }] of changes.entries()) {
-        if (value === null && outcome.previous[i] === undefined) continue;
-        const kind = value === null ? "forgotten" : "written";
-        const revision = first + i;
-        this.#tell(account, { userId, place, label: labels[i], revision, writtenBy, kind, atMs: nowMs });
-      }
+      const byChannel = new Map(channels.map((channel, i) => [channel, labels[i]]));
+      for (const { channel, ...event } of events)
+        this.#tell(account, {
+          ...event,
+          userId,
+          label: channel === null ? undefined : byChannel.get(channel),
+        });
     });
   }
 

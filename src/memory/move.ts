@@ -8,7 +8,8 @@ import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/errors.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import { requestTextsFault } from "./identifiers.ts";
-import type { EarlierFact, FactRecord, KeyRequest, Store, UserLife } from "./ports.ts";
+import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
+import type { KeyRequest } from "./records.ts";
 import { ALL_DAYS, exportLines, inGroups, lineImport } from "./transfer.ts";
 
 export interface MoveReport {

@@ -7,7 +7,8 @@
 import { Failure } from "../base/errors.ts";
 import { PROJECT_SEGMENT_LENGTH_MAX } from "../base/limits.ts";
 import { checkIdentifier, identifierFault } from "./identifiers.ts";
-import type { Place, Scope, View } from "./ports.ts";
+import type { View } from "./ports.ts";
+import type { Place, Scope } from "./records.ts";
 
 /** The person's own. */
 export const OWN_PLACE: Place = "";

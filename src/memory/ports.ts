@@ -8,20 +8,28 @@
  */
 
 import type { MaybePromise } from "../base/maybe-promise.ts";
-import type { Tier } from "../base/tiers.ts";
 import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
+import type {
+  AccountRecord,
+  AddKeyOutcome,
+  AddLabelOutcome,
+  ChangeLabelOutcome,
+  EndedFact,
+  KeyApproval,
+  KeyRecord,
+  KeyRequest,
+  LabelChange,
+  LabelRecord,
+  Place,
+  RemoveLabelOutcome,
+  UserChange,
+} from "./records.ts";
 
 /** A code, and where its fact is. */
 export type PlacedCode = ComputedCode & { readonly place: string };
 
 /** A store keeps code bits without knowing what they mean. */
 export type { ComputedCode, FactCode } from "../blockwork/fact-code.ts";
-
-/**
- * A place where a person's facts are kept: "" is the person's own, a project's is its name, a worktree's is the
- * project's and its own with a slash between. (places.ts)
- */
-export type Place = string;
 
 export interface FactRecord extends CodableFact {
   readonly place: Place;
@@ -70,8 +78,16 @@ export interface UserLife {
   readonly earlier: readonly EarlierFact[];
 }
 
+/** What a label asks of its values. */
+export interface ValueTerms {
+  readonly label: string;
+  readonly oneOf: readonly string[] | null;
+  readonly maxBytes: number | null;
+}
+
 /** One fact that is written, or forgotten. */
 export interface FactChange {
+  readonly kind?: undefined;
   readonly place: Place;
   readonly channel: number;
   /** null: it is forgotten. */
@@ -85,13 +101,106 @@ export interface FactChange {
   readonly keepHistory?: boolean;
   /** The revision that it must have now; 0: there must be none. */
   readonly ifRevision?: number;
+  /** Absent: the value is not checked. */
+  readonly terms?: ValueTerms;
+  /** What stands before the names of its fields in the request. */
+  readonly param?: string;
 }
+
+/** An item is added to the list on a label at the only place, or removed from the one that counts in the places. */
+export interface ItemChange {
+  readonly kind: "append" | "remove";
+  readonly channel: number;
+  readonly places: readonly Place[];
+  readonly item: string;
+  readonly terms: ValueTerms;
+  readonly expiresAtMs: number | null;
+  readonly ifRevision?: number;
+}
+
+/** The fact that counts in the places is forgotten; where there is none, what is kept of it at the place `otherwise`. */
+export interface ForgetChange {
+  readonly kind: "forget";
+  readonly channel: number;
+  readonly places: readonly Place[];
+  readonly otherwise: Place;
+  readonly keepHistory?: boolean;
+  readonly ifRevision?: number;
+}
+
+export interface RestoreChange {
+  readonly kind: "restore";
+  readonly channel: number;
+  readonly places: readonly Place[];
+  readonly revision: number;
+  readonly terms: ValueTerms;
+  readonly expiresAtMs: number | null;
+  readonly ifRevision?: number;
+}
+
+export interface RollbackChange {
+  readonly kind: "rollback";
+  /** This place and those inside it; "" for all of the user. */
+  readonly within: Place;
+  readonly toMs: number;
+  readonly dryRun: boolean;
+  readonly partial: boolean;
+  /** The default lives of labels, by channel. */
+  readonly ttls: ReadonlyMap<number, number>;
+}
+
+export interface MoveChange {
+  readonly kind: "move";
+  readonly from: Place;
+  readonly to: Place;
+}
+
+/** Values of labels as they were: an earlier one has an end. The oldest first. */
+export interface ImportChange {
+  readonly kind: "import";
+  readonly lives: readonly {
+    readonly place: Place;
+    readonly channel: number;
+    readonly values: readonly PastValue[];
+  }[];
+}
+
+/** A value that was, or is: an earlier one has an end. */
+export type PastValue = Omit<FactRecord, "code" | "place" | "channel" | "expiresAtMs"> & {
+  readonly expiresAtMs?: number | null;
+  readonly ended?: EarlierFact["ended"];
+  readonly endedAtMs?: number;
+};
+
+/** Everything at a place and inside it is forgotten, with its history; null: everything of the user. */
+export interface EraseChange {
+  readonly kind: "erase";
+  readonly within: Place | null;
+}
+
+/** Facts whose end has come become history. */
+export interface ExpireChange {
+  readonly kind: "expire";
+  readonly place: Place;
+  readonly channel: number;
+}
+
+export type Change =
+  | FactChange
+  | ItemChange
+  | ForgetChange
+  | RestoreChange
+  | RollbackChange
+  | MoveChange
+  | ImportChange
+  | EraseChange
+  | ExpireChange;
 
 export interface WriteRequest {
   readonly account: string;
   readonly userId: string;
-  /** Each place and channel once; made all or none, in this order. */
-  readonly changes: readonly FactChange[];
+  /** Made all or none, in this order: facts, each place and channel once, or one change of another kind. (law/law.ts) */
+  readonly changes: readonly Change[];
   /** The places whose channels the outcome counts. */
   readonly places: readonly Place[];
   readonly nowMs: number;
@@ -110,29 +219,64 @@ export interface WriteRequest {
         readonly key: string;
         readonly fingerprint: Uint8Array;
         readonly expiresAtMs: number;
-        /** What is answered that the request does not say. It is kept until then, unless something of the user is forgotten. */
-        readonly answer?: string;
       }
     | undefined;
+}
+
+/** A fact that a write has set or forgotten. */
+export interface MadeChange {
+  readonly place: Place;
+  readonly channel: number;
+  readonly value: string | null;
+  /** 0 where nothing has changed. */
+  readonly revision: number;
+  readonly expiresAtMs: number | null;
+  /** The fact that was there before; its code need not come with it. */
+  readonly before: FactRecord | undefined;
+  /** False where there was neither a fact nor a history to forget. */
+  readonly found: boolean;
 }
 
 /** What an answer says of the fact that was there before. */
 export type PreviousFact = Pick<FactRecord, "value" | "revision" | "updatedAtMs" | "writtenBy">;
 
+/** A fact that a request has written, as its first answer had it. */
+export interface ReplayedChange extends Omit<MadeChange, "before" | "found"> {
+  readonly previous: PreviousFact | null;
+}
+
 /** What is known of a request that was answered before. */
 export interface Replay {
   readonly channelCount: number;
   readonly revision: number;
-  /** As it was given with the request; absent where none was, or where it was forgotten. */
-  readonly answer?: string;
-  /** For each change that wrote a value, the fact that was there before; empty where there was none, or it was forgotten. */
-  readonly previous: readonly (PreviousFact | undefined)[];
+  /** Absent where the request says all of it, or where it was forgotten. */
+  readonly changes?: readonly ReplayedChange[];
+}
+
+export interface RollbackReport {
+  /** null: there is, or was, no fact. */
+  readonly changes: readonly {
+    readonly place: Place;
+    readonly channel: number;
+    readonly from: string | null;
+    readonly to: string | null;
+  }[];
+  /** What has a history that does not reach back that far. */
+  readonly unreached: readonly { readonly place: Place; readonly channel: number }[];
+  readonly isDone: boolean;
+}
+
+/** What a change of another kind has to tell. */
+export interface WriteReport {
+  readonly rollback?: RollbackReport;
+  /** Facts that were moved, or imported. */
+  readonly moved?: number;
+  readonly imported?: number;
 }
 
 /**
  * `used`: encodes of the key in the month. 0 without a limit, where a store need not know the sum at once.
- * `revision`: the user's last one after the write. Each change that changes anything takes one, in order, so that of n
- * values the first has revision − n + 1.
+ * `revision`: the user's last one after the write. Each change that changes anything takes one, in order.
  */
 export type WriteOutcome =
   | {
@@ -140,160 +284,23 @@ export type WriteOutcome =
       readonly channelCount: number;
       readonly used: number;
       readonly revision: number;
-      /** For each change the fact that was there before; its code need not come with it. */
-      readonly previous: readonly (FactRecord | undefined)[];
-      /** How many of the changes that forget found a fact, or a history to take along. */
-      readonly forgotten: number;
+      readonly changes: readonly MadeChange[];
+      readonly events: readonly UserChange[];
+      readonly report?: WriteReport;
     }
   | ({ readonly outcome: "replayed"; readonly used: number } & Replay)
   | { readonly outcome: "limit"; readonly used: number }
   | { readonly outcome: "mismatch"; readonly used: number }
-  /** The label of this change was removed meanwhile. */
-  | { readonly outcome: "label_gone"; readonly used: number; readonly index: number }
+  /** The label of this change was removed meanwhile. `param`: what stands before its fields in the request. */
+  | { readonly outcome: "label_gone"; readonly used: number; readonly index: number; readonly param: string }
   | {
       readonly outcome: "conflict";
       readonly used: number;
       /** The first change whose `ifRevision` does not hold, and the fact that is there. */
       readonly index: number;
+      readonly param: string;
       readonly present: FactRecord | undefined;
     };
-
-/** Where a label's facts go if a call does not say: `worktree` means the innermost place that the call names. */
-export type Scope = "person" | "project" | "worktree";
-
-/** A label of an account's own (channels 40 to 255), or what an account has changed of a standard one (0 to 39). */
-export interface LabelRecord {
-  readonly channel: number;
-  readonly label: string;
-  readonly description: string;
-  readonly example: string;
-  readonly oneOf: readonly string[] | null;
-  readonly maxBytes: number | null;
-  readonly ttlS: number | null;
-  readonly scope: Scope | null;
-  readonly hidden: boolean;
-  readonly createdAtMs: number;
-  /** What the writer that added it calls itself, and the first 12 characters of its key, where they are known. */
-  readonly createdBy?: string;
-  readonly createdKey?: string;
-  /** It is no label any more; its channel is kept for it. */
-  readonly removed?: true;
-}
-
-/** What can be changed of a label. */
-export type LabelChange = Partial<
-  Pick<LabelRecord, "description" | "example" | "oneOf" | "maxBytes" | "ttlS" | "hidden">
->;
-
-/** `full`: no channel is left. `text_full`: the texts of the account's labels would be too long together. */
-export type AddLabelOutcome =
-  | { readonly outcome: "added" | "exists"; readonly label: LabelRecord }
-  | { readonly outcome: "full" | "text_full" };
-
-export type ChangeLabelOutcome =
-  | { readonly outcome: "changed"; readonly label: LabelRecord }
-  | { readonly outcome: "missing" | "text_full" };
-
-export type RemoveLabelOutcome = "removed" | "in_use" | "missing";
-
-/** A key that reads cannot write or forget. */
-export type KeyAccess = "read" | "write";
-
-export interface KeyRecord {
-  readonly id: string;
-  readonly account: string;
-  readonly tier: Tier;
-  /** SHA-256 of the key, in hexadecimal. */
-  readonly hash: string;
-  /** The key's first 12 characters. */
-  readonly prefix: string;
-  readonly note: string;
-  /** The one user whose facts the key is for; null: all users of the account. */
-  readonly user: string | null;
-  readonly access: KeyAccess;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number | null;
-  readonly revokedAtMs: number | null;
-  readonly lastUsedAtMs: number | null;
-}
-
-export interface AccountRecord {
-  readonly account: string;
-  readonly createdAtMs: number;
-}
-
-export interface KeyRequest {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly purpose: string;
-  readonly tier: Tier;
-  readonly createdAtMs: number;
-  readonly status: "open" | "approved" | "declined";
-  readonly decidedAtMs: number | null;
-  /** The key that an approval made. */
-  readonly keyId: string | null;
-}
-
-/** What must hold for an approval to add its key. An account exists where it has, or had, a key, or holds facts. */
-export interface KeyApproval {
-  /** The request, which must be open. */
-  readonly requestId: string;
-  readonly account: "new" | "existing";
-}
-
-export type AddKeyOutcome =
-  | "added"
-  | "key_exists"
-  | "request_not_open"
-  | "account_exists"
-  | "account_missing";
-
-/** A fact that was found expired. */
-export interface EndedFact {
-  readonly account: string;
-  readonly userId: string;
-  readonly place: Place;
-  readonly channel: number;
-  readonly revision: number;
-  /** The moment at which it expired, not that at which it was found. */
-  readonly endedAtMs: number;
-}
-
-export type EventKind = "written" | "forgotten" | "expired";
-
-/** Something that happened to a fact, as stores record it for listeners. */
-export interface RecordedEvent {
-  readonly account: string;
-  /** Grows with each event of any account, in the order in which they can be read. */
-  readonly number: number;
-  readonly userId: string;
-  readonly place: Place;
-  /** null: everything at the place, and inside it, was forgotten. */
-  readonly channel: number | null;
-  readonly revision: number;
-  readonly kind: EventKind;
-  readonly writtenBy: string | null;
-  readonly atMs: number;
-}
-
-/** What a store records that several processes write to. */
-export interface EventLog {
-  /**
-   * Has what happens in an account recorded until a moment, or a later one. What is written after it resolves is
-   * recorded. `log` is another text where recording has begun anew; `last` is the number of the last event of all.
-   */
-  followEvents(account: string, untilMs: number): Promise<{ readonly log: string; readonly last: number }>;
-  /**
-   * The events of accounts after a number, in order. `last` is as above. Of events up to `first` some may be missing; it is
-   * that of the first account.
-   */
-  readEvents(
-    accounts: readonly string[],
-    after: number,
-    limit: number,
-  ): Promise<{ readonly first: number; readonly last: number; readonly events: readonly RecordedEvent[] }>;
-}
 
 export interface StoreStatistics {
   readonly facts: number;
@@ -330,12 +337,6 @@ export interface FactStore {
   /** Where a user has facts or a history, in the order of their bytes; places with neither may be among them. */
   listPlaces(account: string, userId: string): Promise<Place[]>;
   write(request: WriteRequest): Promise<WriteOutcome>;
-  /** What `write` would replay; undefined where it would not. */
-  readReplay(
-    request: Pick<WriteRequest, "account" | "userId" | "nowMs"> & {
-      readonly idempotency: NonNullable<WriteRequest["idempotency"]>;
-    },
-  ): MaybePromise<Replay | undefined>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void>;
   /** Forgets a user; with `place`, only that place and those inside it. History goes too. False where there was nothing. */

@@ -1,7 +1,7 @@
 /** What a caller may do: a key, or a token, may be bound to one user, and may be for reading only. */
 
 import { Failure } from "../base/errors.ts";
-import type { KeyAccess } from "./ports.ts";
+import type { KeyAccess } from "./records.ts";
 
 interface Rights {
   readonly user: string | null;

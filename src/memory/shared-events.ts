@@ -8,7 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import type { EventIds, EventIdsOf } from "./event-ids.ts";
 import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent } from "./events.ts";
 import type { Labels } from "./labels.ts";
-import type { EventLog, RecordedEvent } from "./ports.ts";
+import type { EventLog, RecordedEvent } from "./records.ts";
 
 interface Followed {
   /** undefined while the database could not be asked. */

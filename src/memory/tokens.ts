@@ -5,7 +5,7 @@
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { KeyAccess } from "./ports.ts";
+import type { KeyAccess } from "./records.ts";
 
 /** For whom a token is, and until when. */
 export interface TokenContent {

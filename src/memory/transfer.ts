@@ -23,7 +23,8 @@ import {
 } from "./export-lines.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
-import type { EarlierFact, FactRecord, KeyRecord, KeyRequest, Store } from "./ports.ts";
+import type { EarlierFact, FactRecord, Store } from "./ports.ts";
+import type { KeyRecord, KeyRequest } from "./records.ts";
 import { checkUserLine, importUserLine, type UserLine, userLine } from "./user-lines.ts";
 
 /** What an import of a line has written. */
@@ -215,7 +216,7 @@ function accountsThere(store: Store): (account: string) => Promise<boolean> {
 async function importKey(store: Store, line: KeyRecord, usage: readonly DayUsage[]): Promise<Imported> {
   const { id, account, tier, hash, prefix, note, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = line;
   const times = { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs };
-  // An older release had no bound keys.
+  // A line may leave them out: then the key is bound to nobody.
   const { user = null, access = "write" } = line;
   const key = { id, account, tier, hash, prefix, note, user, access, ...times };
   const outcome = await store.addKey(key);
@@ -255,7 +256,7 @@ async function importLabel(
   return isAdded ? { labelAdded: label.label } : {};
 }
 
-/** An older release took texts into requests that PostgreSQL cannot hold, or that mislead the operator. */
+/** Texts that PostgreSQL cannot hold, or that mislead the operator, are left out. */
 async function importRequest(store: Store, line: KeyRequest, known: Set<string>): Promise<Imported> {
   const found = requestTextsFault(line);
   if (found !== undefined)

@@ -1,15 +1,17 @@
 /**
- * A user's line in an export: facts of all places in the form of GET /facts, and earlier values. An import writes the
- * values again, one after the other, so that the store itself makes the history; where a fact is known already, only its
- * present value is written, and an import may be repeated. A large user has several lines, each with places of its own.
+ * A user's line in an export: facts of all places in the form of GET /facts, and earlier values. An import writes a
+ * whole line or nothing of it (law/imports.ts), and may be repeated. A large user has several lines, each with places
+ * of its own.
  */
 
+import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
 import { type AccountLabels, unknownLabel } from "./labels.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
-import type { EarlierFact, FactChange, FactRecord, Place, Store, UserLife } from "./ports.ts";
+import type { EarlierFact, FactRecord, PastValue, Store, UserLife } from "./ports.ts";
+import type { Place } from "./records.ts";
 
 /** What is the same as the default is left out: place "", since = updated_at, ordinal 1, null. */
 interface ExportedValue {
@@ -60,7 +62,7 @@ export function userLine(
   };
 }
 
-export function exportedFact(fact: FactRecord, label: string): ExportedFact {
+function exportedFact(fact: FactRecord, label: string): ExportedFact {
   const { expiresAtMs } = fact;
   return {
     ...exportedValue(fact, label),
@@ -68,7 +70,7 @@ export function exportedFact(fact: FactRecord, label: string): ExportedFact {
   };
 }
 
-export function exportedEarlier(fact: EarlierFact, label: string): ExportedEarlier {
+function exportedEarlier(fact: EarlierFact, label: string): ExportedEarlier {
   return { ...exportedValue(fact, label), ended: fact.ended, ended_at: isoTime(fact.endedAtMs) };
 }
 
@@ -87,17 +89,7 @@ function exportedValue(fact: FactRecord | EarlierFact, label: string): ExportedV
   };
 }
 
-/** A step of a user's past: a change, and who made it. */
-export interface PastStep {
-  readonly change: FactChange;
-  /** When it is made: not before the value that it follows has expired. */
-  readonly nowMs: number;
-  readonly revision: number;
-  readonly writtenBy: string | null;
-  readonly sessionId: string | null;
-}
-
-/** Writes a line's facts; how many were written. The labels have been checked. */
+/** Writes a line's facts, all or none; how many were written. The line has been checked. */
 export async function importUserLine(
   store: Store,
   line: UserLine,
@@ -105,92 +97,36 @@ export async function importUserLine(
   nowMs: number,
 ): Promise<number> {
   const { account, user_id: userId } = line;
-  const known = await store.readLife(account, userId, { nowMs });
-  const nameOf = (place: Place, channel: number) => `${channel} ${place}`;
-  const knownNames = new Set(
-    [...(known?.facts ?? []), ...(known?.earlier ?? [])].map(({ place, channel }) => nameOf(place, channel)),
-  );
-  const byName = new Map<string, { place: Place; channel: number; values: ImportedValue[] }>();
-  const add = (fact: ImportedValue) => {
+  const lives = new Map<string, { place: Place; channel: number; values: PastValue[] }>();
+  const earlier = [...(line.earlier ?? [])].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
+  for (const fact of [...earlier, ...line.facts]) {
     const { place = OWN_PLACE } = fact;
     const { channel } = labels.find(fact.label)!;
-    const name = nameOf(place, channel);
-    const values = byName.get(name) ?? { place, channel, values: [] };
-    if (fact.ended === undefined || !knownNames.has(name)) values.values.push(fact);
-    byName.set(name, values);
-  };
-  const earlier = [...(line.earlier ?? [])].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
-  for (const fact of earlier) add(fact);
-  // What has expired on the way is not written any more.
-  const present = line.facts.filter(
-    ({ expires_at: until }) => until === undefined || Date.parse(until) > nowMs,
-  );
-  for (const fact of present) add(fact);
-  // In the order in which they were written: what does not fit a block later is still the oldest. Not by their times,
-  // since a clock may have been set back.
-  const steps = [...byName.values()]
-    .flatMap(({ place, channel, values }) => pastOf(place, channel, values))
-    .sort((a, b) => a.revision - b.revision);
-  for (const group of writesOf(steps)) {
-    const [{ writtenBy, sessionId }] = group;
-    const changes = group.map(({ change }) => change);
-    const atMs = Math.max(...group.map((step) => step.nowMs));
-    await store.write({ account, userId, changes, places: [OWN_PLACE], nowMs: atMs, writtenBy, sessionId });
-  }
-  return present.length;
-}
-
-type ImportedValue = ExportedFact & Partial<ExportedEarlier>;
-
-/** The steps that make the values of one label at one place, the oldest first. */
-export function pastOf(place: Place, channel: number, values: readonly ImportedValue[]): PastStep[] {
-  const steps: PastStep[] = [];
-  let before: ImportedValue | undefined;
-  for (const fact of values) {
-    const { value, revision, ordinal = 1, updated_at, since = updated_at, ended, ended_at = "" } = fact;
-    const { written_by: writtenBy = null, session_id: sessionId = null } = fact;
-    const beforeMs = Date.parse(before?.ended_at ?? "");
-    const times = [Date.parse(since), Date.parse(updated_at)];
-    if (before?.ended === "replaced") times.unshift(beforeMs);
-    const expires_at = ended === "expired" ? ended_at : fact.expires_at;
-    for (const [i, updatedAtMs] of times.entries()) {
-      const isLast = i === times.length - 1;
-      if (!isLast && updatedAtMs === times[i + 1]) continue;
-      const expiresAtMs = isLast && expires_at !== undefined ? Date.parse(expires_at) : null;
-      const change = { place, channel, value, ordinal, updatedAtMs, expiresAtMs };
-      const nowMs = before?.ended === "expired" ? Math.max(updatedAtMs, beforeMs) : updatedAtMs;
-      steps.push({ change, nowMs, revision, writtenBy, sessionId });
-    }
-    if (ended === "forgotten") {
-      const change = { place, channel, value: null, keepHistory: true };
-      steps.push({ change, nowMs: Date.parse(ended_at), revision, writtenBy: null, sessionId: null });
-    }
-    before = fact;
-  }
-  return steps;
-}
-
-/** Steps that one write can make: of one writer, each fact once. What is forgotten ends at the moment of its write. */
-function writesOf(steps: readonly PastStep[]): PastStep[][] {
-  const groups: PastStep[][] = [];
-  let names = new Set<string>();
-  for (const step of steps) {
-    const group = groups.at(-1);
-    const { place, channel } = step.change;
     const name = `${channel} ${place}`;
-    const isOneWith = (other: PastStep) =>
-      other.writtenBy === step.writtenBy &&
-      other.sessionId === step.sessionId &&
-      other.change.value !== null &&
-      step.change.value !== null;
-    if (group !== undefined && !names.has(name) && group.every(isOneWith)) group.push(step);
-    else {
-      groups.push([step]);
-      names = new Set();
-    }
-    names.add(name);
+    const known = lives.get(name) ?? { place, channel, values: [] };
+    known.values.push(pastValue(fact));
+    lives.set(name, known);
   }
-  return groups;
+  if (lives.size === 0) return 0;
+  const changes = [{ kind: "import", lives: [...lives.values()] } as const];
+  const outcome = await store.write({ account, userId, changes, places: [], nowMs });
+  assert(outcome.outcome === "stored" && outcome.report?.imported !== undefined, "an import is reported");
+  return outcome.report.imported;
+}
+
+function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
+  const { value, revision, ordinal = 1, updated_at, since = updated_at, ended, ended_at, expires_at } = fact;
+  return {
+    value,
+    revision,
+    ordinal,
+    updatedAtMs: Date.parse(updated_at),
+    sinceMs: Date.parse(since),
+    writtenBy: fact.written_by ?? null,
+    sessionId: fact.session_id ?? null,
+    ...(expires_at === undefined ? {} : { expiresAtMs: Date.parse(expires_at) }),
+    ...(ended === undefined || ended_at === undefined ? {} : { ended, endedAtMs: Date.parse(ended_at) }),
+  };
 }
 
 /** Throws unless a line can be imported into an account with these labels. */

@@ -1,7 +1,7 @@
 /** The users of an account, page by page. */
 
 import { OWN_PLACE } from "./places.ts";
-import type { Place } from "./ports.ts";
+import type { Place } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
 export interface ListedUser {

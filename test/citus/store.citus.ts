@@ -1,7 +1,9 @@
 /** The store passes the conformance suite on a Citus cluster, with nodes on the coordinator and on workers. */
 
+import assert from "node:assert/strict";
+import { test } from "node:test";
 import { keyRequestConformance } from "../conformance/key-requests.ts";
-import { storeConformance } from "../conformance/store.ts";
+import { NOW, storeConformance, write } from "../conformance/store.ts";
 import { storeAnswersConformance } from "../conformance/store-answers.ts";
 import { storeCountsConformance } from "../conformance/store-counts.ts";
 import { storeLifeConformance } from "../conformance/store-life.ts";
@@ -14,3 +16,17 @@ storeCountsConformance("citus", openNewStore);
 storeLifeConformance("citus", openNewStore);
 storePlacesConformance("citus", openNewStore);
 keyRequestConformance("citus", openNewStore);
+
+test("citus: a write of more rows than a statement has parameters for is stored and forgotten", async () => {
+  const { store, end } = await openNewStore();
+  const places = Array.from({ length: 60 }, (_, i) => `p${i}`);
+  const changes = places.flatMap((place) =>
+    Array.from({ length: 100 }, (_, channel) => ({ place, channel, value: `${place} ${channel}` })),
+  );
+  const request = { ...write("ada", [[0, "x"]]), changes };
+  assert.equal((await store.write(request)).outcome, "stored");
+  assert.equal((await store.readLife("acme", "ada", { nowMs: NOW }))?.facts.length, changes.length);
+  await store.write({ ...request, changes: [{ kind: "erase", within: null }] });
+  assert.equal(await store.readLife("acme", "ada", { nowMs: NOW }), undefined);
+  await end();
+});

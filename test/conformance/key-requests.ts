@@ -1,7 +1,7 @@
 /** What every store must do with requests for keys, and with the approvals that add a key. */
 
 import assert from "node:assert/strict";
-import type { KeyRecord, KeyRequest } from "../../src/memory/ports.ts";
+import type { KeyRecord, KeyRequest } from "../../src/memory/records.ts";
 import { checksOf, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
 
 export function keyRequest(id: string): KeyRequest {

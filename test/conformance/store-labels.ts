@@ -4,7 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import type { FactChange, LabelRecord, Store } from "../../src/memory/ports.ts";
+import type { FactChange, Store } from "../../src/memory/ports.ts";
+import type { LabelRecord } from "../../src/memory/records.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { checksOf, NOW, type StoreUnderTest, write } from "./store.ts";
 
@@ -123,7 +124,7 @@ export function storeLabelsConformance(name: string, open: () => Promise<StoreUn
           [b, "2"],
         ]),
       ),
-      { outcome: "label_gone", used: 0, index: 1 },
+      { outcome: "label_gone", used: 0, index: 1, param: "" },
     );
     assert.equal(await store.readUser(viewOf("ada")), undefined, "nothing of the write is stored");
     const d = await store.addLabel("acme", label("OWN.d"));

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import type { EarlierFact, FactChange, Store, WriteOutcome } from "../../src/memory/ports.ts";
 import { viewOf } from "../fixtures/views.ts";
-import { checksOf, NOW, type StoreUnderTest, write } from "./store.ts";
+import { beforeIn, checksOf, forgottenIn, NOW, type StoreUnderTest, write } from "./store.ts";
 import { storeLabelsConformance } from "./store-labels.ts";
 
 const PROJECT = ["", "loom"];
@@ -160,7 +160,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       assert.equal((await store.readFact(viewOf("ada", "acme", { nowMs: NOW + 20 }), 0))?.value, "a");
       await stored(store, [set(0, "b", { expiresAtMs: NOW + 30 })], NOW + 21);
       const outcome = await stored(store, [set(0, "c", { ifRevision: 0 })], NOW + 30);
-      assert.deepEqual(outcome.previous, [undefined]);
+      assert.deepEqual(beforeIn(outcome), [undefined]);
       assert.deepEqual(
         (await earlierOf(store, NOW + 30)).map(({ value, ended, ordinal }) => [ordinal, value, ended]),
         [
@@ -231,9 +231,9 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     await stored(store, [set(0, "a"), set(1, "x")]);
     await stored(store, [set(0, "b"), set(1, "y")], NOW + 1);
     const outcome = await stored(store, [forget(0, { keepHistory: true }), forget(1)], NOW + 2);
-    assert.deepEqual([outcome.forgotten, outcome.channelCount], [2, 0]);
+    assert.deepEqual([forgottenIn(outcome), outcome.channelCount], [2, 0]);
     assert.deepEqual(
-      outcome.previous.map((fact) => fact?.value),
+      beforeIn(outcome).map((fact) => fact?.value),
       ["b", "y"],
     );
     assert.deepEqual(
@@ -256,8 +256,8 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     assert.equal((await earlierOf(store)).length, 2);
     // A fact that is gone, and has a history, can be forgotten.
     await stored(store, [forget(0, { keepHistory: true })], NOW + 4);
-    assert.equal((await stored(store, [forget(0, { keepHistory: true })], NOW + 5)).forgotten, 0);
-    assert.equal((await stored(store, [forget(0)], NOW + 5)).forgotten, 1);
+    assert.equal(forgottenIn(await stored(store, [forget(0, { keepHistory: true })], NOW + 5)), 0);
+    assert.equal(forgottenIn(await stored(store, [forget(0)], NOW + 5)), 1);
     assert.equal(await store.readStamp("acme", "ada"), undefined);
     assert.deepEqual(await earlierOf(store), []);
     assert.equal((await store.statistics()).users, 0);
@@ -329,7 +329,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       change(store, [set(0, "d"), set(1, "e")]),
     ]);
     assert.deepEqual(
-      outcomes.map((outcome) => outcome.outcome === "stored" && outcome.previous.map((fact) => fact?.value)),
+      outcomes.map((outcome) => outcome.outcome === "stored" && beforeIn(outcome).map((fact) => fact?.value)),
       [[undefined], ["a"], ["b"], [undefined, undefined], ["c", undefined]],
     );
     const life = await store.readLife("acme", "ada", { nowMs: NOW });

@@ -16,7 +16,7 @@ import { ProgressLine } from "../../src/cli/progress.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { send } from "../http/plain-client.ts";
 import { type CrashServer, checkFacts, type Expected, makeKey, startServer } from "./crash-server.ts";
-import { makeTemplate, trySteps } from "./crash-steps.ts";
+import { makeTemplate, SERVED_STEPS, trySteps } from "./crash-steps.ts";
 
 const CLIENTS = 8;
 const USERS = 6;
@@ -194,8 +194,8 @@ if (steps > 0) {
   progress.end();
   for (const [what, count] of Object.entries(run.counts).sort()) console.log(`${what.padEnd(28)}${count}`);
 }
-console.log(`stopped for ${STOP_MS / 1000} s at each of ${STEPS.length} steps`);
+console.log(`stopped for ${STOP_MS / 1000} s at each of ${SERVED_STEPS.length} steps`);
 const template = await makeTemplate();
-await trySteps(template, { steps: STEPS, atOnce: STEPS.length, stopMs: STOP_MS });
+await trySteps(template, { steps: SERVED_STEPS, atOnce: SERVED_STEPS.length, stopMs: STOP_MS });
 template.remove();
 console.log("nothing was lost, and nothing was there that should not be");

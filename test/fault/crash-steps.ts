@@ -9,10 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { Metrics } from "../../src/base/metrics.ts";
-import type { Step } from "../../src/base/steps.ts";
+import { STEPS, type Step } from "../../src/base/steps.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
-import { checkUpgraded, writeFormer } from "../fixtures/former-folder.ts";
 import { viewOf } from "../fixtures/views.ts";
 import {
   type CrashServer,
@@ -23,6 +22,9 @@ import {
   startServer,
   Writers,
 } from "./crash-server.ts";
+
+/** There is one data format: an upgrade is tried with a step made for it (test/unit/store/lmdb-upgrade). */
+export const SERVED_STEPS: readonly Step[] = STEPS.filter((step) => !step.startsWith("upgrade:"));
 
 /** Facts in the folder before each trial, so that copying takes several pages. */
 const USERS = 700;
@@ -56,7 +58,6 @@ export async function tryStep(template: Template, step: Step, stopMs?: number): 
     if (step.startsWith("start:")) await tryStart(join(home, "data"), step, signal, stopMs);
     else if (step.startsWith("restore:"))
       await tryRestore(template, join(home, "data"), step, signal, stopMs);
-    else if (step.startsWith("upgrade:")) await tryUpgrade(join(home, "data"), step, signal, stopMs);
     else await tryUnderLoad(template, home, step, signal, stopMs);
   } catch (error) {
     throw new Error(`${signal} at "${step}": ${(error as Error).message}`, { cause: error });
@@ -117,18 +118,6 @@ async function tryRestore(
   const store = await openStore(folder);
   await checkOldFacts(store, USERS);
   assert.ok((await store.listKeys()).length >= 1 && key !== "");
-  await store.close();
-}
-
-/** A folder of the format before is whole after each step: as it was, or upgraded. */
-async function tryUpgrade(folder: string, step: Step, signal: Signal, stopMs?: number): Promise<void> {
-  await writeFormer(folder);
-  const starting = startServer(folder, { step, signal, nth: 1 });
-  if (stopMs === undefined) assert.equal(await starting, undefined, "it was killed");
-  else await (await goOnAfter(folder, starting, stopMs))!.end();
-  await checkWorks(await serveHere(folder), folder);
-  const store = await openStore(folder);
-  await checkUpgraded(store);
   await store.close();
 }
 

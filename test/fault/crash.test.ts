@@ -4,8 +4,7 @@
  */
 
 import { after, before, suite, test } from "node:test";
-import { STEPS } from "../../src/base/steps.ts";
-import { makeTemplate, type Template, trySteps } from "./crash-steps.ts";
+import { makeTemplate, SERVED_STEPS, type Template, trySteps } from "./crash-steps.ts";
 
 suite("crash", () => {
   let template: Template | undefined;
@@ -14,7 +13,8 @@ suite("crash", () => {
   });
   after(() => template?.remove());
 
-  test("killed at each step in turn, under load", () => trySteps(template!, { steps: STEPS, atOnce: 3 }));
+  test("killed at each step in turn, under load", () =>
+    trySteps(template!, { steps: SERVED_STEPS, atOnce: 3 }));
 
   test("stopped for a second while another tries to take the folder, and resumed", () =>
     trySteps(template!, {

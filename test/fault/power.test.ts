@@ -15,7 +15,7 @@ const ROUNDS = 0;
 /** Disks of each recording from the points at which a name changes or a file begins, and a quarter as many from others. */
 const SAMPLE = 40;
 
-test("a loss of power at any point of a start, a group, a compaction, a backup, a restore, an upgrade, an import or an export: all that was acknowledged is there", async (t) => {
+test("a loss of power at any point of a start, a group, a compaction, a backup, a restore, an import or an export: all that was acknowledged is there", async (t) => {
   if (!canRecord()) {
     t.skip("no C compiler (cc) on Linux to record the calls with");
     return;

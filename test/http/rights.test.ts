@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import type { Operation } from "../../src/contract/operation.ts";
 import { OPERATION_EXAMPLES } from "../../src/contract/operation-examples.generated.ts";
 import { OPERATIONS, type OperationId } from "../../src/contract/operations.ts";
-import type { KeyAccess } from "../../src/memory/ports.ts";
+import type { KeyAccess } from "../../src/memory/records.ts";
 import { type Answer, problemCode, type Running, startRunning } from "./running-service.ts";
 
 const PAGE = "https://page.example";

@@ -1,6 +1,7 @@
 /**
  * A mutant: a fault that a person could put into the code, and the tests that must notice it. It is kept as a text to
  * find and a text to put in its place, so that it survives moved lines; the text must occur exactly once in its file.
+ * Only faults that Stryker does not make are kept: the order of steps, locks, SQL, time, a missing sync, the wrong one of two.
  */
 
 export interface Mutant {

@@ -3,12 +3,10 @@
  * Each test works in a database of its own.
  */
 
-import { readFileSync } from "node:fs";
 import { after } from "node:test";
 import postgres from "postgres";
 import { binariesIn, createDatabase, PostgresServer } from "../../bench/store/postgres-server.ts";
 import { Metrics } from "../../src/base/metrics.ts";
-import { CLUSTER_FORMS } from "../../src/store/postgres/cluster/distribution.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
 import type { StoreUnderTest } from "../conformance/store.ts";
@@ -68,19 +66,6 @@ export async function newDatabase(): Promise<string> {
     return nameOf(url);
   });
   return makeDatabase(await withTables);
-}
-
-let withClusterForms: Promise<string> | undefined;
-
-/** A database whose functions have the forms that they have on a cluster; those run on any PostgreSQL. */
-export async function newDatabaseWithClusterForms(): Promise<string> {
-  withClusterForms ??= newDatabase().then(async (url) => {
-    const sql = postgres(url, { max: 1 });
-    await sql.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
-    await sql.end();
-    return nameOf(url);
-  });
-  return makeDatabase(await withClusterForms);
 }
 
 function nameOf(url: string): string {

@@ -75,18 +75,16 @@ test("tidy: a name has one meaning", () => {
   assert.deepEqual(faults, [], `rename all but one of each:\n${faults.join("\n")}`);
   const twice = [
     { path: "src/a/one.ts", text: "export class Call {}\nconst SIZE = 1;" },
-    { path: "src/b/two.ts", text: "interface Call {}\nconst SIZE = 2;" },
-    { path: "src/c/three.ts", text: "export function sizeOf() {}" },
-    { path: "src/d/four.ts", text: "function sizeOf() {}" },
+    { path: "src/a/two.ts", text: "interface Call {}\nconst SIZE = 2;" },
+    { path: "src/a/in/three.ts", text: "export function sizeOf() {}" },
+    { path: "src/a/four.ts", text: "function sizeOf() {}" },
+    { path: "src/b/one.ts", text: "export class Call {}\nfunction sizeOf() {}" },
     { path: "src/store/lmdb/five.ts", text: "export function addKey() {}" },
-    { path: "src/store/postgres/six.ts", text: "export function addKey() {}\nexport function rowOf() {}" },
-    { path: "src/store/lmdb/seven.ts", text: "function rowOf() {}" },
-    { path: "src/memory/ports.ts", text: "export interface Store {\n  addKey(record: KeyRecord): void;\n}" },
+    { path: "src/store/postgres/six.ts", text: "export function addKey() {}" },
   ];
   assert.deepEqual(ambiguousNames(twice), [
-    "Call: src/a/one.ts, src/b/two.ts",
-    "sizeOf: src/c/three.ts, src/d/four.ts",
-    "rowOf: src/store/postgres/six.ts, src/store/lmdb/seven.ts",
+    "Call: src/a/one.ts, src/a/two.ts",
+    "sizeOf: src/a/in/three.ts, src/a/four.ts",
   ]);
 });
 

@@ -7,7 +7,7 @@ import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/
 import { DEMO_ACCOUNT } from "../../memory/demo.ts";
 import { listFacts } from "../../memory/facts.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
-import type { KeyRecord, KeyRequest } from "../../memory/ports.ts";
+import type { KeyRecord, KeyRequest } from "../../memory/records.ts";
 import { Answer } from "../request/answer.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
 import type { Handlers } from "../request/route.ts";

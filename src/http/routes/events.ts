@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import type { Heard, ToldEvent, UserEvent } from "../../memory/events.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { innermost, isInside, OWN_PLACE, placesOf } from "../../memory/places.ts";
-import type { Place } from "../../memory/ports.ts";
+import type { Place } from "../../memory/records.ts";
 import { Answer } from "../request/answer.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
 import type { Handlers } from "../request/route.ts";

@@ -19,7 +19,7 @@ import { type EventMark, factHistory, restoreFact, rollBack, userChanges } from 
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { addLabel, changeLabel, removeLabel } from "../../memory/label-terms.ts";
 import type { AccountLabels, LabelTerms } from "../../memory/labels.ts";
-import { appendItem, removeItem } from "../../memory/lists.ts";
+import { changeList } from "../../memory/lists.ts";
 import { moveProject } from "../../memory/project-move.ts";
 import { mayAddLabels } from "../../memory/rights.ts";
 import { exportLines } from "../../memory/transfer.ts";
@@ -64,7 +64,7 @@ export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handl
         expiresAt: body.expires_at,
         ifRevision: expectedRevision(call),
       };
-      return written(await appendItem(memory, call.caller, input), body);
+      return written(await changeList(memory, call.caller, "append", input), body);
     },
 
     async remove(call) {
@@ -72,7 +72,7 @@ export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handl
       call.sessionId = body.session_id;
       const { label, item, scope } = body;
       const input = { ...writerOf(call), label, item, scope, ifRevision: expectedRevision(call) };
-      return written(await removeItem(memory, call.caller, input), body);
+      return written(await changeList(memory, call.caller, "remove", input), body);
     },
 
     async history(call) {

@@ -24,8 +24,9 @@ import { NoStoreError, OperatorError } from "../../base/errors.ts";
 import { draftOf, removeFolder, renameOver, replaceFile, syncPath } from "./durable-files.ts";
 import { type FolderLock, fileTextOf, NOTE_FILE, type OwnerNote } from "./folder-lock.ts";
 
-/** A folder of the format before is upgraded (upgrade.ts), one of another is refused. */
-export const FORMAT_VERSION = 5;
+/** The format of the first release, and the present one: each step of upgrade.ts makes the next. */
+export const FIRST_FORMAT = 1;
+export const FORMAT_VERSION = 1;
 export const NAME_FILE = "sideband.json";
 export const DATA_FILE = "data.mdb";
 /** The two pages that every lmdb file begins with. A file without a third holds no entry. */
@@ -58,7 +59,8 @@ export interface StoreNote {
   readonly store: string;
 }
 
-export function readStoreNote(folder: string): StoreNote | undefined {
+/** @param formatMax the highest format that is known; undefined: whichever it is */
+export function readStoreNote(folder: string, formatMax?: number): StoreNote | undefined {
   const path = join(folder, NAME_FILE);
   if (!existsSync(path)) return undefined;
   let state: { format?: unknown; store?: unknown };
@@ -69,15 +71,11 @@ export function readStoreNote(folder: string): StoreNote | undefined {
   }
   if (state === null || typeof state !== "object") throw new DataFolderError(`${path} does not name a store`);
   const { format } = state;
-  if (typeof format === "number" && format > FORMAT_VERSION) {
+  if (typeof format !== "number" || !Number.isInteger(format) || format < FIRST_FORMAT)
+    throw new DataFolderError(`${path} names no data format`);
+  if (formatMax !== undefined && format > formatMax) {
     throw new DataFolderError(
-      `${folder} has data format ${format}, this release knows formats up to ${FORMAT_VERSION}: a newer release wrote it; run that release or a later one. Nothing was changed`,
-    );
-  }
-  if (format !== FORMAT_VERSION && format !== FORMAT_VERSION - 1) {
-    throw new DataFolderError(
-      `${folder} has data format ${format}, this release uses format ${FORMAT_VERSION}: run "sideband export" ` +
-        `with the release that wrote it, and "sideband import --master-key ${join(folder, "master.key")}" with this one into another folder`,
+      `${folder} has data format ${format}, this release knows formats up to ${formatMax}: a newer release wrote it; run that release or a later one. Nothing was changed`,
     );
   }
   if (typeof state.store !== "string" || !STORE_NAME.test(state.store)) {

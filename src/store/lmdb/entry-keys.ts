@@ -15,7 +15,7 @@
 
 import { assert, assertInteger } from "../../base/assert.ts";
 import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
-import type { Place } from "../../memory/ports.ts";
+import type { Place } from "../../memory/records.ts";
 
 export function userKey(account: string, userId: string): Buffer {
   assert(account.length > 0 && userId.length > 0, "account and user have names");
@@ -155,6 +155,8 @@ export function userOfKey(key: Buffer): Buffer {
 /** The counters of users and of further places. Every other entry in the table `facts` is a fact. */
 export const USERS = "users";
 export const PLACES = "places";
+/** The counter of the highest revision that a user had who is gone. */
+export const REVISIONS = "revisions";
 
 export const counterName = (keyId: string, period: string) => `${keyId}\0${period}`;
 

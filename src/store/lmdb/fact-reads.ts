@@ -1,8 +1,9 @@
 /** The reads of users' facts. All reads of one call are of one snapshot: nothing else runs between them. */
 
-import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
-import type { EarlierFact, FactRecord, Place, UserLife, UserState, View } from "../../memory/ports.ts";
+import { asExpired, isLive } from "../../memory/law/user-memory.ts";
+import type { EarlierFact, FactRecord, UserLife, UserState, View } from "../../memory/ports.ts";
+import type { Place } from "../../memory/records.ts";
 import {
   answersOf,
   channelOfKey,
@@ -29,7 +30,6 @@ import {
   unpackPlace,
   unpackUser,
 } from "./records.ts";
-import { isLive } from "./user-facts.ts";
 
 /** Users that a walk reads at once. */
 const PAGE = 256;
@@ -235,11 +235,6 @@ export async function* walkUsers(
     if (users.length < PAGE) return;
     start = rangeBelow(users[PAGE - 1]).end;
   }
-}
-
-function asExpired({ code: _, expiresAtMs, ...fact }: FactRecord): EarlierFact {
-  assert(expiresAtMs !== null, "an expired fact has a moment");
-  return { ...fact, ended: "expired", endedAtMs: expiresAtMs };
 }
 
 function byFactAndOrdinal(a: EarlierFact, b: EarlierFact): number {

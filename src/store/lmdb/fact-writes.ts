@@ -2,14 +2,9 @@
 
 import { assert } from "../../base/assert.ts";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
-import type {
-  EndedFact,
-  FactChange,
-  Place,
-  PlacedCode,
-  WriteOutcome,
-  WriteRequest,
-} from "../../memory/ports.ts";
+import { applyLaw, readingOf } from "../../memory/law/law.ts";
+import type { PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { EndedFact, Place } from "../../memory/records.ts";
 import {
   counterName,
   endKey,
@@ -29,59 +24,37 @@ import {
   userKey,
 } from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
-import { type LifeSource, packFact, packUser, unpackFact, unpackUser } from "./records.ts";
+import { packFact, packUser, unpackFact, unpackUser } from "./records.ts";
 import { findReplay, forgetAnswers, keepReplay } from "./replays.ts";
-import { addToCounter, noteForgetting, UserWrites } from "./user-facts.ts";
+import { addToCounter, isPlaceKey, noteForgetting, noteRevision, UserWrites } from "./user-facts.ts";
 
-export interface FactWriteOptions {
-  readonly lives: LifeSource;
-  readonly historyMax: number;
+/** Locks by its turn: what the law reads, and what becomes of it, is of one transaction. */
+export function writeFacts(request: WriteRequest, historyMax: number): Write<WriteOutcome> {
+  const { account, userId, nowMs } = request;
+  return (writer) => {
+    const replay = findReplay(writer, request);
+    const used = usedBefore(writer, request);
+    const user = new UserWrites(writer, account, userId);
+    const memory = user.read(request, historyMax);
+    const others = user.countOthers(request);
+    const decision = applyLaw(memory, request, { replay, used, others, gone: goneLabels(writer, request) });
+    const { outcome } = decision;
+    if (outcome.outcome !== "stored") return outcome;
+    user.save(memory, nowMs);
+    count(writer, request, used, decision.counted);
+    if (decision.isWiped) forgetAnswers(writer, account, userId);
+    keepReplay(writer, request, outcome, decision.answer);
+    return outcome;
+  };
 }
 
-export function writeFacts(
-  request: WriteRequest,
-  { lives, historyMax }: FactWriteOptions,
-): Write<WriteOutcome> {
-  const counted = request.changes.filter(({ value }) => value !== null).length;
-  return (writer) => {
-    const used = usedBefore(writer, request);
-    const known = findReplay(writer, request);
-    if (known === "mismatch") return { outcome: known, used };
-    if (known !== undefined) return { outcome: "replayed", used, ...known };
-    const { account, userId, changes, nowMs, quota } = request;
-    const isGone = ({ channel, value }: FactChange) =>
-      value !== null && channel >= CHANNEL_COUNT && writer.has("labels", goneLabelKey(account, channel));
-    const index = changes.findIndex(isGone);
-    if (index >= 0) return { outcome: "label_gone", used, index };
-    if (counted > 0 && quota?.limit != null && used + counted > quota.limit)
-      return { outcome: "limit", used };
-    const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
-    for (const [index, { place, channel, ifRevision }] of changes.entries()) {
-      if (ifRevision === undefined) continue;
-      const present = facts.live(place, channel);
-      if ((present?.revision ?? 0) !== ifRevision) return { outcome: "conflict", used, index, present };
-    }
-    const author = { writtenBy: request.writtenBy ?? null, sessionId: request.sessionId ?? null };
-    for (const { place, channel } of changes) facts.endExpired(place, channel);
-    let forgotten = 0;
-    const previous = changes.map((change) => {
-      const { value } = change;
-      if (value !== null) return facts.set({ ...change, value }, author, lives);
-      const { before, found } = facts.forget(change);
-      if (found) forgotten += 1;
-      return before;
-    });
-    facts.save();
-    count(writer, request, used, counted);
-    const { revision } = facts;
-    const channelCount = facts.countChannels(request.places);
-    const isForgotten = ({ value, keepHistory }: FactChange) =>
-      value === null && (!keepHistory || historyMax === 0);
-    if (forgotten > 0 && changes.some(isForgotten)) forgetAnswers(writer, account, userId);
-    keepReplay(writer, request, { channelCount, revision, previous });
-    const after = used + (quota === undefined ? 0 : counted);
-    return { outcome: "stored", channelCount, used: after, revision, previous, forgotten };
-  };
+/** Channels of removed labels among those that are named. */
+function goneLabels(writer: Writer, request: WriteRequest): ReadonlySet<number> {
+  const gone = new Set<number>();
+  for (const { channel } of readingOf(request).names)
+    if (channel >= CHANNEL_COUNT && writer.has("labels", goneLabelKey(request.account, channel)))
+      gone.add(channel);
+  return gone;
 }
 
 function usedBefore(writer: Writer, { quota }: WriteRequest): number {
@@ -89,7 +62,7 @@ function usedBefore(writer: Writer, { quota }: WriteRequest): number {
 }
 
 function count(writer: Writer, { quota }: WriteRequest, used: number, counted: number): void {
-  if (quota === undefined) return;
+  if (quota === undefined || counted === 0) return;
   writer.setCount(counterName(quota.keyId, quota.month), used + counted);
   const day = counterName(quota.keyId, quota.day);
   writer.setCount(day, writer.count(day) + counted);
@@ -116,14 +89,13 @@ export function sweepEnded(nowMs: number, countMax: number, historyMax: number):
     const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
     return due.flatMap((key) => {
       const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
-      const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
-      const fact = facts.endExpired(place, channel);
-      facts.save();
+      const changes = [{ kind: "expire", place, channel } as const];
+      const outcome = writeFacts({ account, userId, changes, places: [], nowMs }, historyMax)(writer);
       // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
       writer.remove("ends", key);
-      if (fact === undefined) return [];
-      const endedAtMs = momentOfEndKey(key);
-      return [{ account, userId, place, channel, revision: fact.revision, endedAtMs }];
+      if (outcome.outcome !== "stored" || outcome.events.length === 0) return [];
+      const [{ revision }] = outcome.events;
+      return [{ account, userId, place, channel, revision, endedAtMs: momentOfEndKey(key) }];
     });
   };
 }
@@ -153,6 +125,7 @@ export function forgetUser(account: string, userId: string, nowMs: number): Writ
     if (entries.length + history.length === 0 && !known) return false;
     removeEntries(writer, entries, history);
     if (known) {
+      noteRevision(writer, revisionOf(writer, key));
       writer.remove("facts", key);
       addToCounter(writer, USERS, -1);
     }
@@ -179,6 +152,7 @@ export function forgetPlace(account: string, userId: string, place: Place, nowMs
     user.revision += 1;
     if (user.facts + user.heads > 0) writer.put("facts", key, packUser(user));
     else {
+      noteRevision(writer, user.revision);
       writer.remove("facts", key);
       addToCounter(writer, USERS, -1);
     }
@@ -191,8 +165,7 @@ export function forgetPlace(account: string, userId: string, place: Place, nowMs
 function removeEntries(writer: Writer, entries: readonly Buffer[], history: readonly Buffer[]) {
   let places = 0;
   for (const key of entries) {
-    const isPlace = key.indexOf(0, key.indexOf(0, key.indexOf(0) + 1) + 1) < 0;
-    if (isPlace) places += 1;
+    if (isPlaceKey(key)) places += 1;
     else {
       const expiresAtMs = expiryOf(writer, key);
       if (expiresAtMs !== null) writer.remove("ends", endKey(expiresAtMs, key));
@@ -212,5 +185,15 @@ function expiryOf(writer: Writer, key: Buffer): number | null {
     return bytes === undefined ? null : unpackFact("", 0, bytes, false).expiresAtMs;
   } catch {
     return null;
+  }
+}
+
+/** A damaged record does not tell: then the highest that is known has to do. */
+function revisionOf(writer: Writer, key: Buffer): number {
+  try {
+    const bytes = writer.get("facts", key);
+    return bytes === undefined ? 0 : unpackUser(bytes).revision;
+  } catch {
+    return 0;
   }
 }

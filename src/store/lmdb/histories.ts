@@ -11,7 +11,13 @@ import { dayOfAnswer, splitFactKey, splitHistoryKey } from "./entry-keys.ts";
 import { type Environment, FIRST_KEY } from "./environment.ts";
 import type { GroupCommit, Write, Writer } from "./group-commit.ts";
 import { HISTORY_IN_FORCE, HISTORY_LIMIT, packNumber, unpackNumber } from "./records.ts";
-import { type UserFactsOptions, UserWrites } from "./user-facts.ts";
+import { UserWrites } from "./user-facts.ts";
+
+interface HistoryLimit {
+  readonly nowMs: number;
+  /** How many earlier values of each fact are kept. */
+  readonly historyMax: number;
+}
 
 /** Entries that one group looks at. */
 const PAGE = 256;
@@ -20,7 +26,7 @@ const PAGE = 256;
 export async function shortenHistories(
   commit: GroupCommit,
   environment: Environment,
-  options: UserFactsOptions,
+  options: HistoryLimit,
 ): Promise<void> {
   const { historyMax } = options;
   const noted = environment.get("meta", HISTORY_LIMIT);
@@ -41,7 +47,7 @@ export function historyInForce(environment: Environment): number | undefined {
 export async function beginHistoryLimit(
   commit: GroupCommit,
   environment: Environment,
-  options: UserFactsOptions,
+  options: HistoryLimit,
   folder: string,
 ): Promise<void> {
   const before = historyInForce(environment);
@@ -61,7 +67,7 @@ async function changeLimit(
   commit: GroupCommit,
   environment: Environment,
   before: number | undefined,
-  { historyMax, nowMs }: UserFactsOptions,
+  { historyMax, nowMs }: HistoryLimit,
 ): Promise<void> {
   if (before !== undefined && before < historyMax)
     await shortenHistories(commit, environment, { historyMax: before, nowMs });
@@ -74,7 +80,7 @@ async function changeLimit(
 }
 
 /** Returns where the next page begins; undefined after the last. */
-function shortenPage(start: Buffer, options: UserFactsOptions): Write<Buffer | undefined> {
+function shortenPage(start: Buffer, options: HistoryLimit): Write<Buffer | undefined> {
   return (writer) => {
     const keys = writer.environment.keys("history", { start, limit: PAGE });
     const byFact = new Map<string, { fact: Buffer; ordinals: number[] }>();
@@ -91,16 +97,10 @@ function shortenPage(start: Buffer, options: UserFactsOptions): Write<Buffer | u
 }
 
 /** A damaged record keeps nobody else's history from being shortened. */
-function shortenOne(
-  writer: Writer,
-  fact: Buffer,
-  ordinals: readonly number[],
-  options: UserFactsOptions,
-): void {
+function shortenOne(writer: Writer, fact: Buffer, ordinals: readonly number[], options: HistoryLimit): void {
   try {
     const { account, userId, place, channel } = splitFactKey(fact);
-    const user = new UserWrites(writer, account, userId, options);
-    user.shorten(place, channel, ordinals);
-    user.save();
+    const { historyMax, nowMs } = options;
+    new UserWrites(writer, account, userId).shorten({ place, channel }, ordinals, historyMax, nowMs);
   } catch {}
 }

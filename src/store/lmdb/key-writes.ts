@@ -12,7 +12,7 @@ import type {
   KeyRequest,
   LabelChange,
   LabelRecord,
-} from "../../memory/ports.ts";
+} from "../../memory/records.ts";
 import { goneLabelKey, labelKey, rangeBelow } from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
 import { packJson, unpackJson } from "./records.ts";

@@ -4,7 +4,9 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { RemoveLabelOutcome, WriteRequest } from "../../memory/ports.ts";
+import { readingOf } from "../../memory/law/law.ts";
+import type { WriteRequest } from "../../memory/ports.ts";
+import type { RemoveLabelOutcome } from "../../memory/records.ts";
 import { channelOfEntry, rangeBelow } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
 import type { GroupCommit } from "./group-commit.ts";
@@ -27,9 +29,9 @@ export class LabelRemovals {
   }
 
   /** A removal that a write has to wait for. */
-  before({ account, changes }: WriteRequest): Promise<void> | undefined {
+  before(request: WriteRequest): Promise<void> | undefined {
     if (this.#running.size === 0) return undefined;
-    const names = changes.map(({ channel }) => nameOf(account, channel));
+    const names = readingOf(request).names.map(({ channel }) => nameOf(request.account, channel));
     return this.#running.get(names.find((name) => this.#running.has(name)) ?? "");
   }
 

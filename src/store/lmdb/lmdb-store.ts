@@ -4,7 +4,6 @@
  * requests go on.
  */
 
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
 import { monotonicClock, type SteadyClock, systemClock } from "../../base/clock.ts";
@@ -12,20 +11,11 @@ import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { noStep } from "../../base/steps.ts";
 import type {
-  AccountRecord,
-  AddKeyOutcome,
   BackupReport,
   CompactReport,
-  EndedFact,
   FactRecord,
-  KeyApproval,
-  KeyRecord,
-  KeyRequest,
-  LabelRecord,
-  Place,
   PlacedCode,
   Progress,
-  Replay,
   Store,
   StoreStatistics,
   UserLife,
@@ -34,6 +24,16 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
+import type {
+  AccountRecord,
+  AddKeyOutcome,
+  EndedFact,
+  KeyApproval,
+  KeyRecord,
+  KeyRequest,
+  LabelRecord,
+  Place,
+} from "../../memory/records.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
 import { counterKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
@@ -66,8 +66,8 @@ import {
 } from "./key-writes.ts";
 import { LabelRemovals } from "./label-removals.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
-import { FORGOTTEN, LifeSource, packNumber, unpackJson, unpackNumber } from "./records.ts";
-import { findReplay, sweepExpired } from "./replays.ts";
+import { FORGOTTEN, packNumber, unpackJson, unpackNumber } from "./records.ts";
+import { sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
 import type { LmdbStoreOptions } from "./store-options.ts";
 
@@ -81,7 +81,6 @@ export class LmdbStore implements Store {
   /** Does not go back; what it knows is kept in the store. */
   readonly clock: SteadyClock;
   readonly #warn: (line: string) => void;
-  readonly #lives: LifeSource;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
   readonly #lock: FolderLock;
@@ -94,7 +93,6 @@ export class LmdbStore implements Store {
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
     this.clock = openClock(environment, options.clock ?? systemClock);
     this.#warn = options.warn ?? (() => {});
-    this.#lives = new LifeSource(options.randomBytes ?? randomBytes);
     this.historyMax = options.historyMax ?? historyInForce(environment) ?? HISTORY_DEFAULT;
     assertInteger(this.historyMax, 0, HISTORY_MAX, "kept values");
     this.#lock = lock;
@@ -208,12 +206,7 @@ export class LmdbStore implements Store {
   write(request: WriteRequest): Promise<WriteOutcome> {
     const removal = this.#removals.before(request);
     if (removal !== undefined) return removal.then(() => this.write(request));
-    return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.historyMax }));
-  }
-
-  readReplay(request: Parameters<Store["readReplay"]>[0]): Replay | undefined {
-    const replay = findReplay(this.#readable(), request);
-    return replay === "mismatch" ? undefined : replay;
+    return this.#commit.run(writeFacts(request, this.historyMax));
   }
 
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {

@@ -11,7 +11,7 @@ import {
   DATA_FILE,
   DataFolderError,
   dataSize,
-  FORMAT_VERSION,
+  FIRST_FORMAT,
   FolderInUseError,
   freeBytesOf,
   isBegun,
@@ -24,6 +24,7 @@ import {
   requireNamedStore,
   SIZE_BYTES_MIN,
   STORE_BYTES_MIN,
+  type StoreNote,
   syncNamed,
   unnamedStores,
   unnamedText,
@@ -34,7 +35,7 @@ import { draftOf, makeFolder } from "./durable-files.ts";
 import { Environment, TABLES } from "./environment.ts";
 import { type FolderLock, fileTextOf, LOCK_FILE, readOwnerNote, takeFolderLock } from "./folder-lock.ts";
 
-import { upgradeStore } from "./upgrade.ts";
+import { FORMAT_STEPS, type FormatStep, upgradeStore } from "./upgrade.ts";
 
 /** What opening takes beside the store: lmdb's lock file, and a few small ones. */
 const OPEN_BYTES_MIN = 65_536;
@@ -52,11 +53,15 @@ export interface OpenFolderOptions {
   readonly freeBytes?: (folder: string) => number;
   /** What the operator should know. */
   readonly warn?: (line: string) => void;
+  /** The steps from the first format to the present one. */
+  readonly formatSteps?: readonly FormatStep[];
   readonly atStep?: AtStep;
 }
 
 export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder> {
   const { folder, create, lockWaitMs = 0, freeBytes = freeBytesOf, atStep = noStep } = options;
+  const { formatSteps = FORMAT_STEPS } = options;
+  const formatMax = FIRST_FORMAT + formatSteps.length;
   // A folder that is no data folder stays unchanged.
   if (!create) requireNamedStore(folder);
   const lock = await lockFolder(folder, lockWaitMs);
@@ -67,7 +72,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
     noteOwner(lock);
     atStep("start: locked");
     if (existsSync(join(folder, NAME_FILE))) lock.keep(NAME_FILE, fileTextOf);
-    const note = readStoreNote(folder);
+    const note = readStoreNote(folder, formatMax);
     if (!create) requireNamedStore(folder);
     // Checked before anything is removed: if the name is wrong, an apparent leftover may be the only store.
     if (note !== undefined) {
@@ -76,11 +81,11 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
     }
     await removeLeftovers(lock, note?.store);
     if (note !== undefined) {
-      const name = note.format === FORMAT_VERSION ? note.store : await upgrade(lock, note.store, options);
+      const name = note.format === formatMax ? note.store : await upgrade(lock, note, options);
       return { name, lock };
     }
     requireRoom(folder, freeBytes(folder), STORE_BYTES_MIN);
-    return { name: await makeStore(lock, atStep), lock };
+    return { name: await makeStore(lock, formatMax, atStep), lock };
   } catch (error) {
     lock.release();
     throw error;
@@ -88,24 +93,25 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
 }
 
 /** Brings the store to the present format; the name of the new one. The old one goes when the new one is named. */
-async function upgrade(lock: FolderLock, oldName: string, options: OpenFolderOptions): Promise<string> {
-  const { freeBytes = freeBytesOf, atStep = noStep, warn = () => {} } = options;
+async function upgrade(
+  lock: FolderLock,
+  { store, format }: StoreNote,
+  options: OpenFolderOptions,
+): Promise<string> {
+  const { formatSteps = FORMAT_STEPS, freeBytes = freeBytesOf, atStep = noStep, warn = () => {} } = options;
   const { folder } = lock;
-  warn(
-    `bringing the data in ${folder} to format ${FORMAT_VERSION}; the old store stays until it has succeeded`,
-  );
-  const { name, users, facts, moved } = await upgradeStore(lock, oldName, {
+  const present = FIRST_FORMAT + formatSteps.length;
+  warn(`bringing the data in ${folder} to format ${present}; the old store stays until it has succeeded`);
+  const name = await upgradeStore(lock, store, {
+    steps: formatSteps.slice(format - FIRST_FORMAT),
     freeBytes: freeBytes(folder),
     atStep,
   });
-  nameStore(lock, name);
+  nameStore(lock, name, present);
   atStep("upgrade: named");
-  removeStore(lock, oldName);
+  removeStore(lock, store);
   atStep("upgrade: old store removed");
-  warn(
-    `the data in ${folder} has format ${FORMAT_VERSION}: ${users} users, ${facts} facts` +
-      (moved === 0 ? "" : `; ${moved} users of the form PERSON/PROJECT are projects of their person now`),
-  );
+  warn(`the data in ${folder} has format ${present}`);
   return name;
 }
 
@@ -173,13 +179,13 @@ export function describeOwner(folder: string): string {
   return `by process ${owner.pid}${owner.address === null ? "" : `, which answers at ${owner.address}`}`;
 }
 
-async function makeStore(lock: FolderLock, atStep: AtStep): Promise<string> {
+async function makeStore(lock: FolderLock, format: number, atStep: AtStep): Promise<string> {
   const { folder } = lock;
   const name = makeStoreFolder(lock);
   const environment = new Environment(join(folder, name));
   await environment.close();
   atStep("start: store made");
-  nameStore(lock, name);
+  nameStore(lock, name, format);
   atStep("start: store named");
   return name;
 }

@@ -6,7 +6,8 @@
 import { assert, assertInteger } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { CHANNEL_COUNT_MAX, TIME_MS_MAX } from "../../base/limits.ts";
-import type { EarlierFact, FactRecord, Place } from "../../memory/ports.ts";
+import type { EarlierFact, FactRecord } from "../../memory/ports.ts";
+import type { Place } from "../../memory/records.ts";
 import { HEAD } from "./entry-keys.ts";
 import type { TableName } from "./environment.ts";
 
@@ -104,7 +105,8 @@ const ENDINGS = ["replaced", "forgotten", "expired"] as const;
  * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · how it ended 1 · lengths of
  * writer and session 2 + 2 (0: none) · writer · session · value
  */
-export function packEarlier(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): Buffer {
+export function packEarlier(fact: EarlierFact): Buffer {
+  const { ended, endedAtMs } = fact;
   const texts = packTexts(fact);
   assert(ENDINGS.includes(ended), "an earlier value has ended");
   assertInteger(fact.ordinal, 1, HEAD - 1, "the ordinal of an earlier value");
@@ -163,8 +165,8 @@ export interface PlaceRecord {
 
 /** The user's own record is that of the person's own place, too. */
 export interface UserRecord {
-  /** Random, new whenever a forgotten user is written again: so no stamp is ever used twice. */
-  readonly life: Buffer;
+  /** The revision before its first: no two lives of a user have the same. */
+  readonly life: number;
   revision: number;
   /** Facts at all places. */
   facts: number;
@@ -173,40 +175,12 @@ export interface UserRecord {
   readonly own: PlaceRecord;
 }
 
-const LIFE_BYTES = 6;
-/** Users whose random bytes are fetched at once: a call costs about the same for few bytes and for many. */
-const LIVES_AT_ONCE = 512;
-
-/** Random bytes for new users. */
-export class LifeSource {
-  readonly #randomBytes: (length: number) => Buffer;
-  #bytes: Buffer = Buffer.alloc(0);
-  #used = 0;
-
-  constructor(randomBytes: (length: number) => Buffer) {
-    this.#randomBytes = randomBytes;
-  }
-
-  next(): Buffer {
-    if (this.#used === this.#bytes.length) {
-      this.#bytes = this.#randomBytes(LIVES_AT_ONCE * LIFE_BYTES);
-      assert(
-        this.#bytes.length === LIVES_AT_ONCE * LIFE_BYTES,
-        "there are as many random bytes as were asked for",
-      );
-      this.#used = 0;
-    }
-    this.#used += LIFE_BYTES;
-    return this.#bytes.subarray(this.#used - LIFE_BYTES, this.#used);
-  }
-}
-
 export function newPlace(): PlaceRecord {
   return { ending: 0, channels: Buffer.alloc(CHANNELS_BYTES) };
 }
 
-export function newUser(life: Buffer): UserRecord {
-  return { life, revision: 0, facts: 0, heads: 0, own: newPlace() };
+export function newUser(life: number): UserRecord {
+  return { life, revision: life, facts: 0, heads: 0, own: newPlace() };
 }
 
 /** facts that expire 2 · channels 32 */
@@ -226,7 +200,7 @@ export function unpackPlace(bytes: Buffer): PlaceRecord {
 export function packUser(user: UserRecord): Buffer {
   assert(user.facts >= 0 && user.heads >= 0 && user.facts + user.heads > 0, "a user has facts or a history");
   const out = Buffer.allocUnsafe(20);
-  out.set(user.life);
+  out.writeUIntBE(user.life, 0, 6);
   out.writeUIntBE(user.revision, 6, 6);
   out.writeUInt32BE(user.facts, 12);
   out.writeUInt32BE(user.heads, 16);
@@ -236,7 +210,7 @@ export function packUser(user: UserRecord): Buffer {
 export function unpackUser(bytes: Buffer): UserRecord {
   assert(bytes.length === USER_BYTES, "a user's record");
   return {
-    life: Buffer.from(bytes.subarray(0, 6)),
+    life: bytes.readUIntBE(0, 6),
     revision: bytes.readUIntBE(6, 6),
     facts: bytes.readUInt32BE(12),
     heads: bytes.readUInt32BE(16),

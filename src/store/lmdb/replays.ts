@@ -6,11 +6,11 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { assert } from "../../base/assert.ts";
-import type { FactRecord, PreviousFact, Replay, WriteRequest } from "../../memory/ports.ts";
+import type { Replay, ReplayedChange, WriteRequest } from "../../memory/ports.ts";
 import { answerKey, answersOf, dayPrefix, expiryDayOf, idempotencyKey } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
 import type { Write, Writer } from "./group-commit.ts";
-import { packIdempotency, packJson, unpackIdempotency, unpackJson } from "./records.ts";
+import { packIdempotency, unpackIdempotency, unpackJson } from "./records.ts";
 
 /** "mismatch": the key was used for another request. */
 export function findReplay(
@@ -28,19 +28,13 @@ export function findReplay(
     if (!timingSafeEqual(record.fingerprint, fingerprint)) return "mismatch";
     const { channelCount, revision } = record;
     const kept = reader.get("history", answerKey(account, userId, name));
-    return { channelCount, revision, ...(kept === undefined ? { previous: [] } : storedAnswer(kept)) };
+    return {
+      channelCount,
+      revision,
+      ...(kept === undefined ? {} : { changes: unpackJson<ReplayedChange[]>(kept) }),
+    };
   }
   return undefined;
-}
-
-interface AnswerRecord {
-  readonly answer?: string;
-  readonly previous: readonly (PreviousFact | null)[];
-}
-
-function storedAnswer(bytes: Buffer): Pick<Replay, "answer" | "previous"> {
-  const { previous, ...rest } = unpackJson<AnswerRecord>(bytes);
-  return { ...rest, previous: previous.map((fact) => fact ?? undefined) };
 }
 
 /** Only one of this many writes looks for old answers of its user: looking takes longer than keeping one. */
@@ -48,30 +42,21 @@ const REMOVING = 16;
 /** How many it removes at most, so that a group stays short. */
 const OLD_MAX = 64;
 
-/** Keeps the numbers of an answer; its text only where the request and the numbers do not say all of it. */
+/** Keeps the numbers of an answer, and its text where there is one. */
 export function keepReplay(
   writer: Writer,
-  { account, userId, idempotency, changes, nowMs }: WriteRequest,
-  outcome: {
-    readonly channelCount: number;
-    readonly revision: number;
-    readonly previous: readonly (FactRecord | undefined)[];
-  },
+  { account, userId, idempotency, nowMs }: WriteRequest,
+  { channelCount, revision }: { readonly channelCount: number; readonly revision: number },
+  answer: string | null,
 ): void {
   if (idempotency === undefined) return;
-  const { keyId, key, expiresAtMs, fingerprint, answer } = idempotency;
-  const { channelCount, revision } = outcome;
-  const previous = outcome.previous.map((fact, i) =>
-    fact === undefined || changes[i].value === null ? null : previousOf(fact),
-  );
-  const isKept = answer !== undefined || previous.some((fact) => fact !== null);
+  const { keyId, key, expiresAtMs, fingerprint } = idempotency;
   const name = idempotencyKey(expiryDayOf(expiresAtMs), keyId, key);
   const numbers = { fingerprint, expiresAtMs, channelCount, revision };
   writer.put("idempotency", name, packIdempotency(numbers));
-  if (!isKept) return;
+  if (answer === null) return;
   if (fingerprint[0] % REMOVING === 0) removeOldAnswers(writer, account, userId, nowMs);
-  const kept: AnswerRecord = { previous, ...(answer === undefined ? {} : { answer }) };
-  writer.put("history", answerKey(account, userId, name), packJson(kept));
+  writer.put("history", answerKey(account, userId, name), Buffer.from(answer));
 }
 
 /** Those of days ago. */
@@ -80,10 +65,6 @@ function removeOldAnswers(writer: Writer, account: string, userId: string, nowMs
   const end = answerKey(account, userId, dayPrefix(expiryDayOf(nowMs)));
   const old = writer.environment.keys("history", { start, end, limit: OLD_MAX });
   for (const key of old) writer.remove("history", key);
-}
-
-function previousOf({ value, revision, updatedAtMs, writtenBy }: FactRecord): PreviousFact {
-  return { value, revision, updatedAtMs, writtenBy };
 }
 
 /** What was answered to requests of a user: there may be values in it. */

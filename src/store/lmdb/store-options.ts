@@ -3,6 +3,7 @@
 import type { Clock, MonotonicClock } from "../../base/clock.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AtStep } from "../../base/steps.ts";
+import type { FormatStep } from "./upgrade.ts";
 
 export interface LmdbStoreOptions {
   readonly folder: string;
@@ -19,13 +20,13 @@ export interface LmdbStoreOptions {
   /** The machine's. */
   readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;
-  /** Bytes that nobody can guess. */
-  readonly randomBytes?: (length: number) => Buffer;
   /** Free bytes of the disk that a folder is on. */
   readonly freeBytes?: (folder: string) => number;
   /** Called once, with a line for the operator, when the store is given up: nothing is read or written any more. */
   readonly onLost?: (line: string) => void;
   /** What the operator should know. */
   readonly warn?: (line: string) => void;
+  /** The steps from the first data format to the present one. */
+  readonly formatSteps?: readonly FormatStep[];
   readonly atStep?: AtStep;
 }

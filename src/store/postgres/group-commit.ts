@@ -1,6 +1,6 @@
 /**
  * Group commit: writes that arrive while a commit is under way wait and then go to the database together, in
- * one call of the batch function (migrations/0010). Each is answered when the transaction is on disk. The row
+ * one transaction (group-transaction.ts). Each is answered when it is on disk. The row
  * that counts a limited key is locked once for each group and not once for each write, which makes this fast.
  *
  * A lane is a queue with one commit at a time, and usually there is one. Where a commit fails for a group with users of
@@ -17,15 +17,9 @@ import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { userSlot } from "./cluster/placement.ts";
 import type { Database } from "./connection/database.ts";
-import {
-  asFailure,
-  goneChannelOf,
-  isDataRefused,
-  isLocked,
-  unavailable,
-} from "./connection/database-failure.ts";
+import { asFailure, isDataRefused, isLocked, unavailable } from "./connection/database-failure.ts";
+import { groupTransaction } from "./group-transaction.ts";
 import { HeldUsers } from "./held-users.ts";
-import { callOf } from "./queries/write-call.ts";
 import { type CommitEnd, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 interface Lane {
@@ -37,7 +31,7 @@ interface Lane {
 
 export interface GroupCommitOptions {
   readonly queueMax: number;
-  /** Writes in one call. */
+  /** Writes in one transaction. */
   readonly groupMax: number;
   /** How many earlier values of a fact are kept. */
   readonly historyMax: number;
@@ -47,6 +41,8 @@ export interface GroupCommitOptions {
   readonly monotonic: MonotonicClock;
   /** The worker of a cluster that holds the users of a slot. */
   readonly workerOf: (slot: number) => number;
+  /** Whether the tables are distributed. */
+  readonly isCluster: () => boolean;
 }
 
 export class GroupCommit {
@@ -158,26 +154,22 @@ export class GroupCommit {
     );
     const ended = this.#metrics.begin();
     try {
-      const call = callOf(
-        group.map(({ request }) => request),
-        this.#options.historyMax,
-      );
-      const outcomes = await this.#database.write(call, { patient: false });
+      const { historyMax, isCluster } = this.#options;
+      const requests = group.map(({ request }) => request);
+      const transaction = groupTransaction(requests, { historyMax, isCluster: isCluster() });
+      const results = await this.#database.commit(transaction);
       this.#storedMs = this.#options.monotonic.now();
       this.#failed = undefined;
-      this.#answer(group, ({ resolve }, i) => resolve(outcomes[i]));
+      this.#answer(group, ({ resolve, reject }, i) => {
+        const result = results[i];
+        if (result instanceof Failure) reject(result);
+        else resolve(result);
+      });
       ended(group.length);
       return "stored";
     } catch (error) {
       if (isLocked(error instanceof Failure ? error.extra.cause : error)) return "locked";
       if (group.length > 1 && isDataRefused(error)) return "refused";
-      const goneChannel = goneChannelOf(error);
-      if (goneChannel !== undefined) {
-        const { changes } = group[0].request;
-        const index = changes.findIndex(({ channel }) => channel === goneChannel);
-        this.#answer(group, ({ resolve }) => resolve({ outcome: "label_gone", used: 0, index }));
-        return "stored";
-      }
       this.#metrics.failed();
       const failure = asFailure(error);
       // Nothing is stored: a lost connection, after which nobody knows, has another code.

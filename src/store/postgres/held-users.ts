@@ -1,7 +1,7 @@
 /**
  * Users who may be locked by somebody else, with their writes in order. They are committed one user after the other, so
- * that a lock holds back that user only, and one at a time, so that they take up one connection at most. The batch
- * function waits a moment for a lock (migrations/0010); then it is the next user's turn.
+ * that a lock holds back that user only, and one at a time, so that they take up one connection at most. A transaction
+ * waits a moment for a lock (queries/group-reads.ts); then it is the next user's turn.
  */
 
 import { setTimeout } from "node:timers/promises";

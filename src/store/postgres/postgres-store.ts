@@ -3,6 +3,7 @@
  * cached here. Every other read asks the database, so it sees the last write that any node has acknowledged.
  */
 
+import { assert } from "../../base/assert.ts";
 import {
   type Clock,
   type MonotonicClock,
@@ -14,23 +15,9 @@ import { Failure } from "../../base/errors.ts";
 import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
-  AccountRecord,
-  AddKeyOutcome,
-  AddLabelOutcome,
-  ChangeLabelOutcome,
   CompactReport,
-  EndedFact,
-  EventLog,
   FactRecord,
-  KeyApproval,
-  KeyRecord,
-  KeyRequest,
-  LabelChange,
-  LabelRecord,
-  Place,
   PlacedCode,
-  RemoveLabelOutcome,
-  Replay,
   Store,
   StoreStatistics,
   UserLife,
@@ -39,22 +26,36 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
+import type {
+  AccountRecord,
+  AddKeyOutcome,
+  AddLabelOutcome,
+  ChangeLabelOutcome,
+  EndedFact,
+  EventLog,
+  KeyApproval,
+  KeyRecord,
+  KeyRequest,
+  LabelChange,
+  LabelRecord,
+  Place,
+  RemoveLabelOutcome,
+} from "../../memory/records.ts";
 import { HungWorkers } from "./cluster/hung-workers.ts";
 import { SLOT_COUNT, userSlot } from "./cluster/placement.ts";
 import { SlotWorkers } from "./cluster/slot-workers.ts";
 import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./connection/database.ts";
-import { isLocked } from "./connection/database-failure.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
 import * as events from "./queries/event-queries.ts";
 import * as facts from "./queries/fact-queries.ts";
+import { userName } from "./queries/group-reads.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./queries/histories.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
 import * as labels from "./queries/label-queries.ts";
 import {
-  endFacts,
   readEnded,
   readNextEnd,
   readStatistics,
@@ -62,8 +63,6 @@ import {
   sweepReplays,
   writeProbe,
 } from "./queries/upkeep.ts";
-
-import { readReplay } from "./queries/write-call.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -76,6 +75,8 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   /** Instead of the database's. */
   readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;
+  /** Rows in the form that a cluster needs, wherever they go: for tests. */
+  readonly clusterForms?: boolean;
   /** The schema that this program knows. */
   readonly migrations?: readonly Migration[];
 }
@@ -128,7 +129,8 @@ export class PostgresStore implements Store, EventLog {
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, ...more } = options;
     const { clock: given, monotonic = monotonicClock, ...rest } = more;
-    const { migrations = loadMigrations(), readOnly = false, historyMax: wanted, ...limits } = rest;
+    const { migrations = loadMigrations(), readOnly = false, clusterForms, ...others } = rest;
+    const { historyMax: wanted, ...limits } = others;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
     const clock = given === undefined ? database.clock : trusted(given);
     const workers = new SlotWorkers(database);
@@ -152,6 +154,7 @@ export class PostgresStore implements Store, EventLog {
         metrics,
         monotonic,
         workerOf: (slot) => workers.of(slot),
+        isCluster: () => clusterForms ?? workers.areMany,
       });
       return new PostgresStore(database, commit, watch, workers, { clock, monotonic, readOnly, historyMax });
     } catch (error) {
@@ -175,9 +178,7 @@ export class PostgresStore implements Store, EventLog {
     userId: string,
     options: { nowMs: number; place?: Place; channel?: number },
   ): Promise<UserLife | undefined> {
-    return this.#ofUser(account, userId, () =>
-      this.#database.read(facts.readLife(account, userId, options, this.historyMax)),
-    );
+    return this.#ofUser(account, userId, () => this.#database.read(facts.readLife(account, userId, options)));
   }
 
   listPlaces(account: string, userId: string): Promise<Place[]> {
@@ -192,18 +193,15 @@ export class PostgresStore implements Store, EventLog {
     return this.#ofUser(request.account, request.userId, () => this.#commit.write(request));
   }
 
-  readReplay(request: Parameters<Store["readReplay"]>[0]): Promise<Replay | undefined> {
-    return this.#database.read(readReplay(request));
-  }
-
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {
     return this.#ofUser(account, userId, () => this.#database.write(facts.saveCodes(account, userId, codes)));
   }
 
-  forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
-    return this.#ofUser(account, userId, () =>
-      this.#database.write(facts.forgetUser(account, userId, place, this.clock.now())),
-    );
+  async forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
+    const changes = [{ kind: "erase", within: place ?? null } as const];
+    const outcome = await this.write({ account, userId, changes, places: [], nowMs: this.clock.now() });
+    assert(outcome.outcome === "stored", "an erasure has no condition and no limit");
+    return outcome.changes.some(({ found }) => found);
   }
 
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }> {
@@ -354,18 +352,27 @@ export class PostgresStore implements Store, EventLog {
   async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
     if (this.#readOnly) return [];
     const due = await this.#database.read(readEnded(nowMs));
-    const users = new Map(due.map((fact) => [userName(fact), fact]));
-    const held = new Set<string>();
-    for (const [name, user] of users) {
-      try {
-        await this.#database.write(endFacts(user, nowMs, this.historyMax), { patient: false });
-      } catch (error) {
-        // The facts of others end meanwhile; those of a user whom somebody keeps locked, next time.
-        if (!isLocked(error instanceof Failure ? error.extra.cause : error)) throw error;
-        held.add(name);
-      }
-    }
-    return due.filter((fact) => !held.has(userName(fact))).map(({ slot: _, ...fact }) => fact);
+    const byUser = new Map<string, EndedFact[]>();
+    for (const fact of due) byUser.set(userName(fact), [...(byUser.get(userName(fact)) ?? []), fact]);
+    const ended = await Promise.all(
+      [...byUser.values()].map(async (facts) => {
+        const [{ account, userId }] = facts;
+        const changes = facts.map(({ place, channel }) => ({ kind: "expire", place, channel }) as const);
+        try {
+          const outcome = await this.write({ account, userId, changes, places: [], nowMs });
+          assert(outcome.outcome === "stored", "an end has no condition and no limit");
+          // What another node has ended meanwhile, it tells.
+          return facts.filter(({ place, channel, revision }) =>
+            outcome.events.some((e) => e.place === place && e.channel === channel && e.revision === revision),
+          );
+        } catch (error) {
+          // The facts of others end meanwhile; those of a user whom somebody keeps locked, next time.
+          if (!(error instanceof Failure) || error.code !== "store_unavailable") throw error;
+          return [];
+        }
+      }),
+    );
+    return ended.flat();
   }
 
   nextEndMs(): Promise<number | undefined> {
@@ -392,10 +399,6 @@ export class PostgresStore implements Store, EventLog {
     await this.#commit.close();
     await this.#database.close();
   }
-}
-
-function userName({ account, userId }: EndedFact): string {
-  return `${account}\0${userId}`;
 }
 
 function defineMetrics(metrics: Metrics, database: Database): void {

@@ -1,6 +1,7 @@
 /** Writes that wait for a commit, and which of them go into the next one. */
 
 import { assert } from "../../base/assert.ts";
+import { isWhole } from "../../memory/law/law.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 
 export interface QueuedWrite {
@@ -18,7 +19,10 @@ export interface QueuedWrite {
  */
 export type CommitEnd = "stored" | "failed" | "locked" | "refused";
 
-/** The next group, in order. It has each idempotency key at most once: the second use is answered from the first. */
+/**
+ * The next group, in order. It has each idempotency key at most once: the second use is answered from the first. Work on a
+ * whole user is the only write of that user in its group.
+ */
 export function takeGroup(
   queue: readonly QueuedWrite[],
   groupMax: number,
@@ -26,14 +30,24 @@ export function takeGroup(
   const group: QueuedWrite[] = [];
   const rest: QueuedWrite[] = [];
   const seen = new Set<string>();
+  const users = new Set<string>();
+  /** Users whose further writes wait. */
+  const closed = new Set<string>();
   for (const queued of queue) {
     const { idempotency } = queued.request;
     const key = idempotency && `${idempotency.keyId}\0${idempotency.key}`;
-    if (group.length >= groupMax || (key !== undefined && seen.has(key))) {
+    const user = userOf(queued);
+    const isAlone = isWhole(queued.request);
+    const mustWait = closed.has(user) || (isAlone && users.has(user)) || (key !== undefined && seen.has(key));
+    if (group.length >= groupMax || mustWait) {
       rest.push(queued);
+      // Nobody overtakes a write of the same user.
+      closed.add(user);
       continue;
     }
+    if (isAlone) closed.add(user);
     if (key !== undefined) seen.add(key);
+    users.add(user);
     group.push(queued);
   }
   assert(group.length + rest.length === queue.length, "no write is left out");

@@ -67,7 +67,7 @@ export function compileProgram(): string {
     packages: "external",
     // The folders of the package and of the vectors are found from a module's address.
     define: {
-      "import.meta.url": JSON.stringify(new URL("../../fixtures/former-folder.ts", import.meta.url)),
+      "import.meta.url": JSON.stringify(new URL("../../fixtures/views.ts", import.meta.url)),
     },
   });
   return outfile;

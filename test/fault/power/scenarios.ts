@@ -12,7 +12,6 @@ import { ADMIN_TOKEN_FILE, adminToken, MASTER_KEY_FILE, masterKeys } from "../..
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { makeFolder } from "../../../src/store/lmdb/durable-files.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { writeFormer } from "../../fixtures/former-folder.ts";
 import { ACCOUNT, type Mark } from "./promises.ts";
 
 export interface Room {
@@ -33,17 +32,6 @@ export interface Scenario {
 
 /** Several folders that are missing. */
 const DATA = "new/home/data";
-/** What the users of a folder of the format before have, in the person's own place, once it is upgraded. */
-const FORMER: readonly [user: string, value: string][] = [
-  ["ada", "Ada O."],
-  ["ada-b", "between ada and ada/"],
-  ["ada/loom-3F2A9C81D04E", "capital digits: no id of our clients"],
-  ["a/b", "RTX 5090"],
-  ["x/p-0123456789ab/q-0123456789ab", "two projects: no id of our clients"],
-  // Their facts are at a project, or in another account.
-  ["eve", "nothing"],
-  ["zo\u00eb", "nothing"],
-];
 const USERS = Array.from({ length: 12 }, (_, i) => `user-${i}`);
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -122,23 +110,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       for (const user of USERS) room.mark({ stored: DATA, user, value: `old of ${user}` });
       await withStore(room, (store) => writeAll(room, store, "new"));
     },
-  },
-  upgrade: {
-    prepare: (outside) => writeFormer(join(outside, "former")),
-    run: async (room) => {
-      for (const [user, value] of FORMER) {
-        room.mark({ sent: DATA, user, value });
-        room.mark({ whole: DATA, user, value });
-      }
-      restore(join(room.outside, "former"), join(room.home, DATA));
-      room.mark({ kept: DATA });
-      for (const [user, value] of FORMER) room.mark({ stored: DATA, user, value });
-      await withStore(room, async (store) => {
-        room.mark({ oneStore: DATA });
-        await writeAll(room, store, "new");
-      });
-    },
-    kills: [/^rename .*\/sideband\.json$/],
   },
   "import and export": {
     run: (room) =>

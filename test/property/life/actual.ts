@@ -5,7 +5,7 @@ import { type EncodeResult, encodeFacts, type FactInput } from "../../../src/mem
 import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
 import { restoreFact, rollBack } from "../../../src/memory/history.ts";
 import { addLabel, changeLabel } from "../../../src/memory/label-terms.ts";
-import { appendItem, removeItem } from "../../../src/memory/lists.ts";
+import { changeList } from "../../../src/memory/lists.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { type ResolvedStep, sorted } from "./expected.ts";
 import type { WorldStep, Written } from "./steps.ts";
@@ -25,9 +25,8 @@ export async function actual(services: MemoryServices, caller: Caller, step: Cal
     case "append":
     case "remove": {
       const { label, item, scope, ttlS, ifRevision } = step;
-      const change = step.kind === "append" ? appendItem : removeItem;
       const input = { ...writerOf(step), label, item, scope, ttlS, ifRevision };
-      return resultOf(await change(services, caller, input));
+      return resultOf(await changeList(services, caller, step.kind, input));
     }
     case "forget": {
       const { label, scope, keepHistory, ifRevision } = step;

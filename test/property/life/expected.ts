@@ -201,16 +201,22 @@ function encode(
 ): unknown {
   const { account, project } = step;
   const changes: Change[] = [];
+  // First what is wrong with the request itself, whatever is there.
   for (const { label, value, ttlS, scope, ifRevision } of facts) {
     const terms = model.termsOf(account, label);
-    if (terms.oneOf !== null && !terms.oneOf.includes(value)) throw new Refused("invalid_value");
-    if (bytesOf(value) > (terms.maxBytes ?? VALUE_BYTES_MAX)) throw new Refused("invalid_value");
+    if (bytesOf(value) > VALUE_BYTES_MAX) throw new Refused("invalid_value");
     const place = placeFor(scope ?? terms.scope ?? "person", project);
     if (changes.some((change) => change.label === label && change.place === place))
       throw new Refused("invalid_request");
     const lifeS = ttlS ?? terms.ttlS;
     const expiresAtMs = lifeS === null ? null : model.nowMs + lifeS * 1000;
     changes.push({ label, place, value, expiresAtMs, ifRevision });
+  }
+  model.refuseTaken(account, replay);
+  for (const { label, value } of facts) {
+    const terms = model.termsOf(account, label);
+    if (terms.oneOf !== null && !terms.oneOf.includes(value)) throw new Refused("invalid_value");
+    if (bytesOf(value) > (terms.maxBytes ?? VALUE_BYTES_MAX)) throw new Refused("invalid_value");
   }
   const { count, previous } = model.write(account, step, changes, { ...step, counts: true, replay });
   return {
@@ -229,6 +235,7 @@ function encode(
 function append(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest | undefined): unknown {
   const { account, user, project, label, item, scope, ttlS, ifRevision } = step;
   const terms = model.termsOf(account, label);
+  model.refuseTaken(account, replay);
   const place = placeFor(scope ?? terms.scope ?? "person", project);
   const items = itemsOf(model.at(account, user, place, label));
   const value = (items.includes(item) ? items : [...items, item]).join("; ");
@@ -240,6 +247,7 @@ function append(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest
 function remove(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest | undefined): unknown {
   const { account, project, label, item, ifRevision } = step;
   model.termsOf(account, label);
+  model.refuseTaken(account, replay);
   const present = countingIn(model, step);
   const items = itemsOf(present);
   if (present === undefined || !items.includes(item)) throw new Refused("fact_not_found");
@@ -272,6 +280,7 @@ function restore(
 ): unknown {
   const { account, user, project, label, revision, ifRevision } = step;
   model.termsOf(account, label);
+  model.refuseTaken(account, replay);
   const values = model
     .lives(account, user)
     .flatMap(({ present, past }) => [...past, ...(present === undefined ? [] : [present])]);

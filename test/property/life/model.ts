@@ -119,8 +119,6 @@ export class LifeModel {
     return this.#accounts[account].used;
   }
 
-  // Labels
-
   labels(account: number): NewLabel[] {
     return [...this.#accounts[account].labels.values()];
   }
@@ -242,7 +240,10 @@ export class LifeModel {
     return this.facts(account, { user, project }).length;
   }
 
-  // Writing
+  refuseTaken(account: number, replay: KeyedRequest | undefined): void {
+    if (this.#accounts[account].replays.isTaken(replay, this.nowMs))
+      throw new Refused("idempotency_mismatch");
+  }
 
   /** The one way in which facts change: all or none. */
   write(
@@ -254,8 +255,6 @@ export class LifeModel {
     const { user } = person;
     const { writtenBy = null, sessionId = null, replay, counts } = options;
     const known = this.#accounts[account];
-    if (replay !== undefined && known.replays.isTaken(replay, this.nowMs))
-      throw new Refused("idempotency_mismatch");
     const counted = counts ? changes.filter(({ value }) => value !== null).length : 0;
     const limit = this.limits[account];
     if (limit !== null && counts && known.used + counted > limit) throw new Refused("monthly_limit_exceeded");

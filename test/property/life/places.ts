@@ -2,7 +2,7 @@
 
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
-import type { Scope } from "../../../src/memory/ports.ts";
+import type { Scope } from "../../../src/memory/records.ts";
 
 /** The person's own place first. */
 export function placesOf(project: string | undefined): string[] {

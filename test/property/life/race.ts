@@ -8,7 +8,7 @@ import { Failure } from "../../../src/base/errors.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import { decodeFact } from "../../../src/memory/decode.ts";
 import { type EncodeResult, encodeFacts } from "../../../src/memory/encode.ts";
-import { appendItem } from "../../../src/memory/lists.ts";
+import { changeList } from "../../../src/memory/lists.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 
 type ServicesOfNodes = readonly [MemoryServices, ...MemoryServices[]];
@@ -48,7 +48,7 @@ export async function appendAtOnce(nodes: ServicesOfNodes, caller: Caller, round
     const userId = `appender ${round}`;
     const items = Array.from({ length: WRITERS }, (_, writer) => `item ${writer}`);
     await Promise.all(
-      items.map((item, i) => appendItem(nodes[i % nodes.length], caller, { userId, label, item })),
+      items.map((item, i) => changeList(nodes[i % nodes.length], caller, "append", { userId, label, item })),
     );
     const { fact } = await decodeFact(nodes[round % nodes.length], caller.account, { userId, label });
     assert.deepEqual(new Set(fact.value.split("; ")), new Set(items), `items of round ${round}`);

@@ -29,9 +29,9 @@ export class Replays {
   }
 
   /** Whether the key stands for another request. */
-  isTaken({ key, fingerprint }: KeyedRequest, nowMs: number): boolean {
-    const kept = this.kept.get(key);
-    return kept !== undefined && kept.untilMs > nowMs && kept.fingerprint !== fingerprint;
+  isTaken(request: KeyedRequest | undefined, nowMs: number): boolean {
+    const kept = request && this.kept.get(request.key);
+    return kept !== undefined && kept.untilMs > nowMs && kept.fingerprint !== request?.fingerprint;
   }
 
   keep(

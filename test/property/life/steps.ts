@@ -6,7 +6,7 @@
 
 import { type Random, seededRandom } from "../../../src/base/random.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
-import type { Scope } from "../../../src/memory/ports.ts";
+import type { Scope } from "../../../src/memory/records.ts";
 
 export const START_MS = Date.UTC(2026, 10, 10, 12);
 export const USERS = ["ada", "ada/loom", "bo"] as const;

@@ -18,7 +18,9 @@ function setUp(context: TestContext, delayMs = 0) {
   /** When it has looked, in milliseconds after the start, and how many ended. */
   const rounds: [atMs: number, count: number][] = [];
   const write = async ({ changes }: WriteRequest) => {
-    for (const { expiresAtMs } of changes) if (expiresAtMs != null) state.ends.push(expiresAtMs);
+    const ends = changes.flatMap((change) => ("expiresAtMs" in change ? (change.expiresAtMs ?? []) : []));
+    state.ends.push(...ends);
+    return { outcome: "stored", changes };
   };
   const store = timer.notesOf({ write } as unknown as Store);
   const stop = timer.start(async () => {

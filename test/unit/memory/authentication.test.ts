@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { Authentication, type Caller, type WantedToken } from "../../../src/memory/authentication.ts";
 import { hashOfKey, newApiKey } from "../../../src/memory/key-format.ts";
-import type { KeyRecord, KeyStore } from "../../../src/memory/ports.ts";
+import type { KeyStore } from "../../../src/memory/ports.ts";
+import type { KeyRecord } from "../../../src/memory/records.ts";
 import { Tokens } from "../../../src/memory/tokens.ts";
 
 const NOW = Date.UTC(2026, 10, 15);

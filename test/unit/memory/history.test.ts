@@ -309,58 +309,6 @@ test("nobody is put back to the future, and a rollback says who asks for it in t
   await assert.rejects(rollBack(0, { userId: "" }), invalid("user_id"));
 });
 
-test("a rollback that a writer overtakes is planned anew, ten times", async (context) => {
-  const { services, store, clock } = await memoryServices(context);
-  const { write, rollBack } = callsOf(services);
-  clock.advance(1000);
-  await write("Ada");
-  const conflict = { outcome: "conflict", used: 0, index: 0, present: undefined } as const;
-  const { mock } = context.mock.method(store, "write", async () => conflict);
-  await assert.rejects(rollBack(0), { code: "revision_mismatch" });
-  assert.equal(mock.callCount(), 10);
-  mock.restore();
-  const real = store.write.bind(store);
-  const again = context.mock.method(store, "write", real);
-  again.mock.mockImplementationOnce(async (request: Parameters<typeof real>[0]) => {
-    await real({ ...request, changes: [{ place: "", channel: 0, value: "Grace" }] });
-    return conflict;
-  });
-  const { changes } = await rollBack(0);
-  assert.deepEqual([changes[0].from, changes[0].to, again.mock.callCount()], ["Grace", null, 2]);
-});
-
-test("a history with a gap reaches back to the gap, and nobody is put back across it", async (context) => {
-  const { services, store, clock, factsOf } = await memoryServices(context);
-  const { write, history, rollBack } = callsOf(services);
-  for (const value of ["one", "two", "three", "four"]) {
-    clock.advance(1000);
-    await write(value);
-  }
-  await write("poet", { label: "USER.role" });
-  // As where fewer values were kept for a while.
-  let missing = "two";
-  const readLife = store.readLife.bind(store);
-  context.mock.method(store, "readLife", async (...args: Parameters<typeof readLife>) => {
-    const life = (await readLife(...args))!;
-    return { ...life, earlier: life.earlier.filter(({ value }) => value !== missing) };
-  });
-  assert.deepEqual(await history(), ["", "four", "three"]);
-  missing = "three";
-  assert.deepEqual(await history(), ["", "four"]);
-  missing = "two";
-  const result = await rollBack(2_500);
-  assert.deepEqual([result.isDone, result.unreached], [false, [{ place: "", label }]]);
-  assert.equal(factsOf(userId).length, 2);
-  const within = await rollBack(3_500, { dryRun: true });
-  assert.deepEqual([within.unreached, within.changes[0].to], [[], "three"]);
-  const rest = await rollBack(2_500, { partial: true });
-  assert.deepEqual([rest.isDone, rest.unreached, rest.changes.length], [true, result.unreached, 1]);
-  assert.deepEqual(
-    factsOf(userId).map(({ value }) => value),
-    ["four"],
-  );
-});
-
 test("what expires is history from its end on, before it is swept", async (context) => {
   const { services, clock } = await memoryServices(context);
   const { write, changes } = callsOf(services);
@@ -404,38 +352,15 @@ test("a rollback lists its changes by place and channel", async (context) => {
 
 test("a restoring that is refused now is answered as before under its Idempotency-Key", async (context) => {
   const { services } = await memoryServices(context);
-  const { write } = callsOf(services);
+  const { write, forget } = callsOf(services);
   const revision = await write("Ada");
   await write("Grace");
-  const restore = (historyMax: number, idempotencyKey?: string) =>
-    restoreFact({ ...services, historyMax }, caller, { userId, label, revision, idempotencyKey });
-  await restore(8, "once");
-  const again = await restore(8, "once");
-  assert.deepEqual([again.replayed, again.facts[0].value], [true, "Ada"]);
-  assert.deepEqual(await restore(0, "once"), { ...again, used: undefined });
-  await assert.rejects(restore(0, "other"), { code: "not_found" });
-});
-
-test("a value beyond a lowered limit is not restored, also before the store has removed it", async (context) => {
-  const { services } = await memoryServices(context);
-  const userId = "ada";
-  const label = "USER.name";
-  const revisions: number[] = [];
-  for (const value of ["one", "two", "three"]) {
-    const { facts } = await encodeFacts(services, caller, {
-      userId,
-      facts: [{ label, value }],
-      operation: "encode",
-    });
-    revisions.push(facts[0].revision);
-  }
-  const [one, two, three] = revisions;
-  const restoreWith = (historyMax: number, revision: number) =>
-    restoreFact({ ...services, historyMax }, caller, { userId, label, revision });
-  const refused = { code: "not_found" };
-  await assert.rejects(restoreWith(1, one), refused);
-  await assert.rejects(restoreWith(0, two), refused);
-  // The present value needs no history.
-  assert.equal((await restoreWith(0, three)).facts[0].value, "three");
-  assert.equal((await restoreWith(1, two)).facts[0].value, "two");
+  const restore = (idempotencyKey?: string) =>
+    restoreFact(services, caller, { userId, label, revision, idempotencyKey });
+  const first = await restore("once");
+  const again = await restore("once");
+  assert.deepEqual([again.replayed, again.facts[0].revision], [true, first.facts[0].revision]);
+  await forget({ keepHistory: false });
+  assert.equal((await restore("once")).replayed, true);
+  await assert.rejects(restore("other"), { code: "not_found" });
 });

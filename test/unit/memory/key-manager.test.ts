@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { hashOfKey } from "../../../src/memory/key-format.ts";
 import { KeyManager } from "../../../src/memory/key-manager.ts";
-import type { KeyRequest } from "../../../src/memory/ports.ts";
+import type { KeyRequest } from "../../../src/memory/records.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 import { temporaryStore } from "./memory-services.ts";
 

@@ -12,7 +12,7 @@ import {
   removeLabel,
 } from "../../../src/memory/label-terms.ts";
 import { AccountLabels, Labels } from "../../../src/memory/labels.ts";
-import type { LabelRecord } from "../../../src/memory/ports.ts";
+import type { LabelRecord } from "../../../src/memory/records.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, memoryServices, NEW_LABEL } from "./memory-services.ts";
 

@@ -72,15 +72,21 @@ test("an event says whose fact it is, where, which revision, who wrote it and wh
 /** Events of a store that does nothing but answer. */
 function eventsOf(context: TestContext) {
   class AnsweringStore {
-    async write({ changes }: WriteRequest) {
-      const previous = changes.map(() => undefined);
+    async write({ changes, nowMs }: WriteRequest) {
       return {
         outcome: "stored",
         channelCount: 1,
         used: 0,
         revision: changes.length,
-        previous,
-        forgotten: 0,
+        changes: [],
+        events: changes.map((_, i) => ({
+          place: "",
+          channel: 0,
+          revision: i + 1,
+          kind: "written",
+          writtenBy: null,
+          atMs: nowMs,
+        })),
       };
     }
   }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isInside, placeFor, placesOf, scopeIn, sealedFor, viewOf } from "../../../src/memory/places.ts";
-import type { Scope } from "../../../src/memory/ports.ts";
+import type { Scope } from "../../../src/memory/records.ts";
 
 const SCOPES: readonly Scope[] = ["person", "project", "worktree"];
 

@@ -6,8 +6,7 @@ import { encodeFacts } from "../../../src/memory/encode.ts";
 import { forgetFact, listFacts } from "../../../src/memory/facts.ts";
 import { factHistory } from "../../../src/memory/history.ts";
 import { moveProject } from "../../../src/memory/project-move.ts";
-import { viewOf } from "../../fixtures/views.ts";
-import { ACCOUNT, caller, memoryServices, requester } from "./memory-services.ts";
+import { ACCOUNT, caller, memoryServices } from "./memory-services.ts";
 
 const FROM = "loom-1";
 const TO = "loom-2";
@@ -99,39 +98,6 @@ test("where both have a label the value that was written last counts, and the ot
   assert.deepEqual(await valuesIn(FROM), []);
 });
 
-test("a move that ended between the writing and the forgetting is finished by the next, and nothing is twice", async (context) => {
-  const { store, write, pastIn, valuesIn, move } = await room(context);
-  for (const value of ["one", "two", "three"]) await write(FROM, "PROJ.goal", value);
-  const real = store.write.bind(store);
-  for (const allowed of [1, 2]) {
-    let left = allowed;
-    const broken = context.mock.method(store, "write", async (...args: Parameters<typeof real>) => {
-      if (left-- === 0) throw new Error("the process ends here");
-      return real(...args);
-    });
-    await assert.rejects(move(), /ends here/);
-    broken.mock.restore();
-    assert.deepEqual(await valuesIn(FROM), ["PROJ.goal=three"]);
-  }
-  assert.equal(await move(), 1);
-  assert.deepEqual(await pastIn(TO, "PROJ.goal"), [TO, "three", "two replaced", "one replaced"]);
-});
-
-test("what is written at the old name meanwhile is moved too", async (context) => {
-  const { store, write, valuesIn, move } = await room(context);
-  await write(FROM, "PROJ.goal", "weave");
-  const real = store.readLife.bind(store);
-  let isFirst = true;
-  context.mock.method(store, "readLife", async (...args: Parameters<typeof real>) => {
-    const life = await real(...args);
-    if (isFirst) await write(FROM, "PROJ.goal", "weave faster");
-    isFirst = false;
-    return life;
-  });
-  await move();
-  assert.deepEqual([await valuesIn(FROM), await valuesIn(TO)], [[], ["PROJ.goal=weave faster"]]);
-});
-
 test("only whole projects are moved, and a project is not moved to itself", async (context) => {
   const { services, write, valuesIn } = await room(context);
   await write(FROM, "PROJ.goal", "weave");
@@ -182,32 +148,4 @@ test("a past meets a present, or the same past, and a value keeps its end and it
   const of = (name: string) => facts.find(({ label }) => label === name);
   assert.equal(of("PROJ.stack")?.expiresAtMs, Date.parse("2026-11-01T00:00:04Z") + 1_000_000);
   assert.equal(of("PROJ.repo")?.updatedAtMs, writtenMs - 1000);
-});
-
-test("what is written at the new name meanwhile stays, and nothing of the old one is lost", async (context) => {
-  const { services, store, write, valuesIn, pastIn, move } = await room(context);
-  await write(FROM, "PROJ.goal", "weave");
-  await write(FROM, "PROJ.stack", "jacquard");
-  await services.blocks.of(requester, viewOf(userId, ACCOUNT, { places: ["", FROM] }));
-  const real = store.readLife.bind(store);
-  let isFirst = true;
-  context.mock.method(store, "readLife", async (...args: Parameters<typeof real>) => {
-    const life = await real(...args);
-    if (isFirst) await write(TO, "PROJ.goal", "spin");
-    isFirst = false;
-    return life;
-  });
-  assert.equal(await move(), 2);
-  assert.deepEqual(await valuesIn(TO), ["PROJ.stack=jacquard", "PROJ.goal=spin"]);
-  assert.deepEqual(await pastIn(TO, "PROJ.goal"), [TO, "spin", "weave replaced", "spin replaced"]);
-  assert.deepEqual([await valuesIn(FROM), services.blocks.cachedCount], [[], 0]);
-});
-
-test("a project that others always change first is tried ten times", async (context) => {
-  const { store, write, move } = await room(context);
-  await write(FROM, "PROJ.goal", "weave");
-  const conflict = { outcome: "conflict", used: 0, index: 0, present: undefined } as const;
-  const { mock } = context.mock.method(store, "write", async () => conflict);
-  await assert.rejects(move(), { code: "overloaded", extra: { retryAfterS: 1 } });
-  assert.equal(mock.callCount(), 10);
 });

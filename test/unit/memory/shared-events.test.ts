@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { sealedIds } from "../../../src/memory/event-ids.ts";
 import { type Heard, UserEvents } from "../../../src/memory/events.ts";
 import type { Labels } from "../../../src/memory/labels.ts";
-import type { EventLog, RecordedEvent } from "../../../src/memory/ports.ts";
+import type { EventLog, RecordedEvent } from "../../../src/memory/records.ts";
 import { SharedEvents } from "../../../src/memory/shared-events.ts";
 import { FakeClock, settled } from "../blockwork/fake-workers.ts";
 import { ACCOUNT } from "./memory-services.ts";

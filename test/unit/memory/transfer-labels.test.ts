@@ -7,7 +7,8 @@ import { encodeFacts } from "../../../src/memory/encode.ts";
 import type { ExportLine } from "../../../src/memory/export-lines.ts";
 import { addLabel, changeLabel, removeLabel } from "../../../src/memory/label-terms.ts";
 import { Labels } from "../../../src/memory/labels.ts";
-import type { KeyRecord, Store } from "../../../src/memory/ports.ts";
+import type { Store } from "../../../src/memory/ports.ts";
+import type { KeyRecord } from "../../../src/memory/records.ts";
 import { type ExportOptions, exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { ACCOUNT, caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
 

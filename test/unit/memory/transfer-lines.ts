@@ -1,7 +1,8 @@
 /** Lines of an export, for tests: sound ones, and ways to change them. */
 
 import { noStep } from "../../../src/base/steps.ts";
-import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
+import type { Store } from "../../../src/memory/ports.ts";
+import type { KeyRecord, KeyRequest } from "../../../src/memory/records.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { NEW_LABEL } from "./memory-services.ts";
 

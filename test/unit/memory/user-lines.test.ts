@@ -8,7 +8,7 @@ import { forgetFact } from "../../../src/memory/facts.ts";
 import { AccountLabels } from "../../../src/memory/labels.ts";
 import type { EarlierFact, FactRecord, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
-import { type ExportedFact, pastOf, userLine } from "../../../src/memory/user-lines.ts";
+import { type ExportedFact, userLine } from "../../../src/memory/user-lines.ts";
 import { ACCOUNT, caller, memoryServices, temporaryStore } from "./memory-services.ts";
 
 const userId = "ada";
@@ -136,45 +136,6 @@ test("a line leaves out what is the default, and has all that is not", async (co
   });
   const alone = userLine(ACCOUNT, userId, { ...life, earlier: [] }, new AccountLabels([]));
   assert.equal("earlier" in alone, false);
-});
-
-test("the steps of a past are made at their times, and not before the value that they follow has expired", () => {
-  const value = (text: string, more: object = {}) => {
-    return { label: "USER.name", value: text, channel: 0, revision: 1, updated_at: START, ...more };
-  };
-  const at = (ms: number) => new Date(START_MS + ms).toISOString();
-  const steps = (...values: ReturnType<typeof value>[]) =>
-    pastOf("loom", 0, values).map(({ change, nowMs }) => [
-      change.value,
-      (change.updatedAtMs ?? START_MS) - START_MS,
-      nowMs - START_MS,
-      change.expiresAtMs == null ? null : change.expiresAtMs - START_MS,
-    ]);
-  assert.deepEqual(steps(value("a", { expires_at: at(9) })), [["a", 0, 0, 9]]);
-  assert.deepEqual(steps(value("a", { since: START, updated_at: at(5), expires_at: at(9) })), [
-    ["a", 0, 0, null],
-    ["a", 5, 5, 9],
-  ]);
-  const replaced = value("a", { ended: "replaced", ended_at: at(7) });
-  assert.deepEqual(steps(replaced, value("b", { updated_at: at(7) })), [
-    ["a", 0, 0, null],
-    ["b", 7, 7, null],
-  ]);
-  assert.deepEqual(steps(replaced, value("b", { updated_at: at(8) })), [
-    ["a", 0, 0, null],
-    ["b", 7, 7, null],
-    ["b", 8, 8, null],
-  ]);
-  const expired = value("a", { ended: "expired", ended_at: at(7) });
-  assert.deepEqual(steps(expired, value("b", { updated_at: at(3) })), [
-    ["a", 0, 0, 7],
-    ["b", 3, 7, null],
-  ]);
-  const forgotten = value("a", { ended: "forgotten", ended_at: at(7) });
-  assert.deepEqual(steps(forgotten), [
-    ["a", 0, 0, null],
-    [null, 0, 7, null],
-  ]);
 });
 
 const LATER = "2026-11-15T12:00:09.000Z";

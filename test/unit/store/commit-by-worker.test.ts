@@ -34,6 +34,7 @@ test("group commit: a worker that is away costs its own users only, and they com
     metrics: new Metrics(),
     monotonic: monotonicClock,
     workerOf,
+    isCluster: () => true,
   });
   const users = Array.from({ length: 30 }, (_, i) => `user-${i}`);
   const isDead = (user: string) => workerOf(userSlot("acme", user)) === DEAD;

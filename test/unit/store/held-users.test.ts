@@ -24,13 +24,13 @@ function commitOn(
 ): GroupCommit {
   let calls = 0;
   const database = {
-    write: async () => {
+    commit: async () => {
       calls += 1;
       const call = calls;
       await setImmediate();
       const error = answers(call);
       if (error !== undefined) throw error;
-      return [];
+      return Array(2).fill({ outcome: "limit", used: 0 });
     },
   } as unknown as Database;
   return new GroupCommit(database, {
@@ -41,6 +41,7 @@ function commitOn(
     metrics: new Metrics(),
     monotonic: new FakeClock(),
     workerOf,
+    isCluster: () => false,
   });
 }
 
@@ -48,7 +49,14 @@ function queued(userId: string, value: string): QueuedWrite {
   return { request: write(userId, [[0, value]]), queuedMs: 0, answered: false, resolve() {}, reject() {} };
 }
 
-const valuesOf = (group: readonly QueuedWrite[]) => group.map(({ request }) => request.changes[0].value);
+const valuesOf = (group: readonly QueuedWrite[]) =>
+  group.map(
+    ({
+      request: {
+        changes: [change],
+      },
+    }) => (change.kind === undefined ? change.value : null),
+  );
 
 test("held users: what comes during an attempt waits behind what was held before", async () => {
   const attempts: (string | null)[][] = [];

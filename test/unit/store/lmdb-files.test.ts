@@ -116,7 +116,7 @@ test("lmdb: an owner whose sideband.json is replaced writes nothing more", () =>
     await (await openFolder(folder)).close();
     const store = await openFolder(folder, false);
     store.requireOwner();
-    writeFileSync(join(folder, "sideband.json"), `{"format":5,"store":"${STORE}"}`);
+    writeFileSync(join(folder, "sideband.json"), `{"format":1,"store":"${STORE}"}`);
     await assert.rejects(store.write(write("ada", [[0, "Ada"]])), { code: "store_unavailable" });
     assert.throws(() => store.requireOwner(), { code: "store_unavailable" });
     await store.close();
@@ -128,9 +128,9 @@ test("lmdb: each fault of sideband.json has its own sentence", () =>
       ["{", /sideband\.json cannot be read: .*JSON/],
       ["1", /sideband\.json does not name a store/],
       ["null", /sideband\.json does not name a store/],
-      ['{"format":"9"}', /has data format 9, this release uses format 5/],
-      [`{"format":5,"store":["${STORE}"]}`, /sideband\.json does not name a store/],
-      ['{"format":5}', /sideband\.json does not name a store/],
+      ['{"format":"9"}', /sideband\.json names no data format/],
+      [`{"format":1,"store":["${STORE}"]}`, /sideband\.json does not name a store/],
+      ['{"format":1}', /sideband\.json does not name a store/],
     ] as const) {
       writeFileSync(join(folder, "sideband.json"), text);
       await assert.rejects(openFolder(folder), says, text);

@@ -204,9 +204,9 @@ test("lmdb: an approval or deletion that meets a damaged record changes nothing,
 
 test("lmdb: another format is refused with what to do, an unwritable folder too", () =>
   withFolder(async (folder) => {
-    writeFileSync(join(folder, "sideband.json"), '{"format":2,"generation":1}');
-    await assert.rejects(openFolder(folder), /data format 2.*sideband export.*sideband import/);
-    writeFileSync(join(folder, "sideband.json"), '{"format":4,"store":"../elsewhere"}');
+    writeFileSync(join(folder, "sideband.json"), '{"format":0,"generation":1}');
+    await assert.rejects(openFolder(folder), /names no data format/);
+    writeFileSync(join(folder, "sideband.json"), '{"format":1,"store":"../elsewhere"}');
     await assert.rejects(openFolder(folder), /does not name a store/);
     writeFileSync(join(folder, "a-file"), "");
     await assert.rejects(openFolder(join(folder, "a-file")), /cannot write to the data folder/);
@@ -218,8 +218,8 @@ test("lmdb: a folder that a later release wrote is not opened", () =>
   withFolder(async (folder) => {
     await (await openFolder(folder)).close();
     const path = join(folder, "sideband.json");
-    writeFileSync(path, readFileSync(path, "utf8").replace('"format":5', '"format":6'));
-    await assert.rejects(openFolder(folder, false), /data format 6, this release knows formats up to 5/);
+    writeFileSync(path, readFileSync(path, "utf8").replace('"format":1', '"format":2'));
+    await assert.rejects(openFolder(folder, false), /data format 2, this release knows formats up to 1/);
   }));
 
 test("lmdb: leftovers of broken-off work go at the next start, a store that nothing names any more stays", () =>

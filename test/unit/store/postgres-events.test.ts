@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
-import type { EndedFact, RecordedEvent } from "../../../src/memory/ports.ts";
+import type { EndedFact, RecordedEvent } from "../../../src/memory/records.ts";
 import { write } from "../../conformance/store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
@@ -111,7 +111,9 @@ test("postgres: two nodes that end the same facts record each end once, at its m
         expiresAtMs: NOW + 100 * end,
       })),
     });
-  await Promise.all([store.endFacts(NOW + 250), other.endFacts(NOW + 250), store.sweep(NOW + 250)]);
+  const sweeps = [store.endFacts(NOW + 250), other.endFacts(NOW + 250), store.sweep(NOW + 250)];
+  const ended = (await Promise.all(sweeps)).flat();
+  assert.equal(ended.length, 6, "each end is told by the sweep that made it");
   const { events } = await store.readEvents(["acme"], last + 9, 100);
   for (const user of users)
     assert.deepEqual(

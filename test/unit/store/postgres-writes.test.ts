@@ -34,17 +34,41 @@ async function cuttingProxy(context: TestContext, url: string) {
   return state;
 }
 
-test("postgres: a write whose answer is lost has an unknown outcome: it may be stored", async (context) => {
+test("postgres: a write that is cut off before its commit was not stored", async (context) => {
   const url = await newDatabase();
   const proxy = await cuttingProxy(context, url);
   const store = await openStore(proxy.url);
   await store.write(write("ada", [[0, "connected"]]));
   proxy.cutting = true;
-  await assert.rejects(store.write(write("ada", [[1, "stored"]])), { code: "outcome_unknown" });
+  await assert.rejects(store.write(write("ada", [[1, "not stored"]])), { code: "store_unavailable" });
+  proxy.cutting = false;
+  const other = await openStore(url);
+  assert.equal(await other.readFact(viewOf("ada"), 1), undefined);
+  await Promise.all([store.close(), other.close()]);
+});
+
+test("postgres: a write whose answer is lost has an unknown outcome: it may be stored", async (context) => {
+  const url = await newDatabase();
+  const proxy = await cuttingProxy(context, url);
+  const store = await openStore(proxy.url);
+  await store.write(write("ada", [[0, "connected"]]));
+  // Facts can be read, and cannot be stored before the lock goes.
+  const sql = postgres(url, { max: 1 });
+  await sql`BEGIN`;
+  await sql`LOCK TABLE sideband.facts IN SHARE MODE`;
+  const writing = store.write(write("ada", [[1, "stored"]]));
+  const isWaiting = async () => {
+    const [{ count }] = await sql`SELECT count(*)::integer AS count FROM pg_locks WHERE NOT granted`;
+    return count > 0;
+  };
+  while (!(await isWaiting()));
+  proxy.cutting = true;
+  await sql`COMMIT`;
+  await assert.rejects(writing, { code: "outcome_unknown" });
   proxy.cutting = false;
   const other = await openStore(url);
   assert.equal((await other.readFact(viewOf("ada"), 1))?.value, "stored");
-  await Promise.all([store.close(), other.close()]);
+  await Promise.all([store.close(), other.close(), sql.end()]);
 });
 
 test("postgres: in a group of two, the one that the database refuses fails alone", async () => {
@@ -101,8 +125,8 @@ test("postgres: a walk goes on after a full page, in its slot and in the next on
   const sql = postgres(url, { max: 1 });
   // In neighbouring slots, so that one query meets more than a page of them, and the next page smaller ids again.
   await sql`
-    INSERT INTO sideband.users (slot, life, revision, account, user_id)
-    SELECT 5 + i % 3 / 2, 1, 1, account, 'user-' || i
+    INSERT INTO sideband.users (slot, revision, account, user_id)
+    SELECT 5 + i % 3 / 2, 1, account, 'user-' || i
     FROM generate_series(1, 2500) AS i, unnest(ARRAY['acme', 'globex']) AS account`;
   for (const [account, count] of [
     ["acme", 2500],

@@ -3,11 +3,10 @@
  *
  * Users, facts and history are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
  * stays on the coordinator: on a worker it would be missing to the users of all others when that one stops. Nodes may
- * connect to any machine of the cluster. Nearly all statements are those of a single PostgreSQL; the batch function
- * stores its rows in another way (migrations/cluster.sql).
+ * connect to any machine of the cluster. The statements are those of a single PostgreSQL; only their rows
+ * come in another form (queries/rows.ts).
  */
 
-import { readFileSync } from "node:fs";
 import { OperatorError } from "../../../base/errors.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { SLOT_COUNT } from "./placement.ts";
@@ -34,51 +33,16 @@ export const COORDINATOR_TABLES = [
   "migrations",
 ] as const;
 
-/** They change one user and run on its worker. */
-const USER_FUNCTIONS = ["save_codes", "forget_user", "end_facts"] as const;
-/** They run where the node is connected. */
-const NODE_FUNCTIONS = [
-  "store_users",
-  "remove_if_empty",
-  "find_facts",
-  "store_facts",
-  "remove_facts",
-  "store_history",
-  "remove_history",
-  "count_channels",
-  "count_days",
-  "write_facts",
-  "record_events",
-  "write_recorded",
-  "forget_recorded",
-  "end_recorded",
-  "remove_empty_user",
-  "hold_labels",
-  "follow_events",
-  "sweep_events",
-] as const;
-export const FUNCTIONS: readonly string[] = [...USER_FUNCTIONS, ...NODE_FUNCTIONS];
-
 /**
  * Shards for each worker, unless told otherwise. A commit has work for each shard that it touches, so that few are
  * faster than many; a worker that is added later can take over whole shards only.
  */
 export const SHARDS_PER_WORKER = 4;
 
-export const CLUSTER_FORMS = new URL("../migrations/cluster.sql", import.meta.url);
 const [FIRST, ...OTHERS] = DISTRIBUTED_TABLES.map((table) => `sideband.${table}`);
 
-/**
- * The statements for a cluster, in order. `signatures` are the functions' names with their argument types; tables that
- * are known to the cluster are left as they are.
- */
-export function distributionStatements(
-  shardCount: number,
-  signatures: readonly string[],
-  known: readonly string[] = [],
-): string[] {
-  const isOfUser = (signature: string) =>
-    USER_FUNCTIONS.some((name) => signature.startsWith(`sideband.${name}(`));
+/** The statements for a cluster, in order. Tables that are known to the cluster are left as they are. */
+export function distributionStatements(shardCount: number, known: readonly string[] = []): string[] {
   const tables = [
     [
       FIRST,
@@ -96,11 +60,6 @@ export function distributionStatements(
   return [
     "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
     ...tables.filter(([table]) => !known.includes(table)).map(([, call]) => `SELECT ${call}`),
-    ...signatures.map((signature) =>
-      isOfUser(signature)
-        ? `SELECT create_distributed_function('${signature}', 'p_slot', colocate_with => '${FIRST}')`
-        : `SELECT create_distributed_function('${signature}')`,
-    ),
   ];
 }
 
@@ -132,13 +91,10 @@ export function readCluster(): Query<Cluster> {
   };
 }
 
-/** Distributes the tables and functions; resolves to the statements it ran. */
+/** Distributes the tables; resolves to the statements it ran. */
 export async function distribute(sql: Sql, shardCount?: number): Promise<string[]> {
   const workers = await checkCluster(sql);
-  const statements = distributionStatements(
-    shardCount ?? workers * SHARDS_PER_WORKER,
-    await readSignatures(sql),
-  );
+  const statements = distributionStatements(shardCount ?? workers * SHARDS_PER_WORKER);
   await sql.begin((transaction) => runAll(transaction as unknown as Sql, statements));
   const removals = removalStatements();
   for (const statement of removals) await sql.unsafe(statement);
@@ -151,11 +107,10 @@ export async function distributeAdded(transaction: Sql): Promise<void> {
     SELECT format('%I.%I', n.nspname, c.relname) AS name
     FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid JOIN pg_namespace n ON n.oid = c.relnamespace`;
   const names = known.map(({ name }) => name);
-  await runAll(transaction, distributionStatements(0, await readSignatures(transaction), names));
+  await runAll(transaction, distributionStatements(0, names));
 }
 
 async function runAll(transaction: Sql, statements: readonly string[]): Promise<void> {
-  await transaction.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
   for (const statement of statements) {
     await transaction.unsafe(statement).catch((error: Error & { hint?: string }) => {
       const hint = error.hint === undefined ? "" : ` (${error.hint})`;
@@ -189,17 +144,6 @@ async function checkCluster(sql: Sql): Promise<number> {
     );
   }
   return nodes.workers;
-}
-
-/** In the form that create_distributed_function takes: sideband.write_facts(integer[],text[],…). */
-export async function readSignatures(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ signature: string }[]>`
-    SELECT format('sideband.%I(%s)', p.proname,
-      (SELECT string_agg(format_type(t, NULL), ',' ORDER BY i) FROM unnest(p.proargtypes) WITH ORDINALITY AS u (t, i))
-    ) AS signature
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-    WHERE n.nspname = 'sideband' AND p.proname = ANY(${[...FUNCTIONS]}::text[]) ORDER BY p.proname`;
-  return rows.map(({ signature }) => signature);
 }
 
 /** The worker of each slot, as a number; undefined if the tables are not distributed. */

@@ -18,13 +18,18 @@ export class ConnectionPool {
   readonly #max: number;
   readonly #openOne: () => Promise<Connection>;
   readonly #connections = new Set<Connection>();
+  /** Where whoever takes a connection has it alone until it is given back: those that are taken. */
+  readonly #taken: Set<Connection> | undefined;
+  /** Those who wait until one is free. */
+  readonly #waiting: (() => void)[] = [];
   #opening: Promise<Connection> | undefined;
   #failure: { readonly error: unknown; readonly untilMs: number } | undefined;
   readonly #idleTimer: NodeJS.Timeout;
   #closed = false;
 
-  constructor(max: number, openOne: () => Promise<Connection>) {
+  constructor(max: number, openOne: () => Promise<Connection>, isExclusive = false) {
     assert(max >= 1, "a pool has room for a connection");
+    this.#taken = isExclusive ? new Set() : undefined;
     this.#max = max;
     this.#openOne = openOne;
     this.#idleTimer = setInterval(() => this.#closeIdle(), IDLE_CHECK_MS);
@@ -33,6 +38,7 @@ export class ConnectionPool {
 
   /** A connection to send a query on. */
   take(): Connection | Promise<Connection> {
+    if (this.#taken !== undefined) return this.#takeAlone(this.#taken);
     let best: Connection | undefined;
     for (const connection of this.#connections) {
       if (best === undefined || connection.load < best.load) best = connection;
@@ -41,6 +47,30 @@ export class ConnectionPool {
     if (this.#connections.size < this.#max) this.#begin();
     if (best !== undefined) return best;
     return this.#opening ?? Promise.reject(this.#failure?.error);
+  }
+
+  async #takeAlone(taken: Set<Connection>): Promise<Connection> {
+    for (;;) {
+      const free = [...this.#connections].find((connection) => !taken.has(connection));
+      if (free !== undefined) {
+        taken.add(free);
+        return free;
+      }
+      if (this.#connections.size < this.#max) this.#begin();
+      if (this.#opening !== undefined) {
+        await this.#opening.catch((error: unknown) => {
+          if (this.#connections.size === 0) throw error;
+        });
+        continue;
+      }
+      if (this.#connections.size === 0) throw this.#failure?.error;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** The connection may be taken by the next. */
+  giveBack(connection: Connection): void {
+    if (this.#taken?.delete(connection)) this.#waiting.shift()?.();
   }
 
   /** It gets no more queries; those that it has may end. */
@@ -64,7 +94,10 @@ export class ConnectionPool {
         this.#opening = undefined;
         if (!connection.isLost) this.#connections.add(connection);
         assert(this.#connections.size <= this.#max, "a pool has no more connections than allowed");
-        connection.onLost = () => this.#connections.delete(connection);
+        connection.onLost = () => {
+          this.#connections.delete(connection);
+          this.giveBack(connection);
+        };
         connection.lastUsedMs = performance.now();
         return connection;
       },

@@ -57,7 +57,7 @@ const UNAVAILABLE_STATES = /^(08|26|28|53|57|58)|^(25006|42P05|55P03|40001|40P01
 /** The database rolled the transaction back in favour of another: it is safe to repeat. */
 const CONFLICT_STATES = /^(40001|40P01)$/;
 
-/** Another transaction kept what was needed locked for longer than the functions wait (lock_timeout). */
+/** Another transaction kept what was needed locked for longer than a transaction waits (lock_timeout). */
 const LOCK_STATE = "55P03";
 
 const TIMEOUT_STATE = "57014";
@@ -85,13 +85,6 @@ export function isTimedOut(error: unknown): boolean {
 
 export function isMixedUp(error: unknown): boolean {
   return sqlStateOf(error) === MIXED_UP;
-}
-
-/** The channel of a fact whose label was removed, as hold_labels names it (migrations/0011); undefined for other errors. */
-export function goneChannelOf(error: unknown): number | undefined {
-  if (sqlStateOf(error) !== "23503") return undefined;
-  const { detail = "" } = error as { readonly detail?: string };
-  return /^\d+$/.test(detail) ? Number(detail) : undefined;
 }
 
 export function isDataRefused(error: unknown): boolean {

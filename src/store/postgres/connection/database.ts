@@ -29,7 +29,7 @@ export interface DatabaseOptions {
   readonly url: string;
   /** The certificates of the authorities that the server's is checked against, as PEM; without, the system's. */
   readonly ca?: string;
-  /** Connections of this process, not counting the one that listens. */
+  /** Connections of this process for reads and commits; one more is for single writes, and one listens. */
   readonly poolMax: number;
   /** Queries that may wait or run at the same time. */
   readonly pendingMax: number;
@@ -48,7 +48,10 @@ export const DATABASE_DEFAULTS = {
   statementTimeoutMs: 5_000,
 } as const;
 
-type PoolName = "reads" | "writes";
+/** Calls `onSend` before it sends its commit. */
+export type Transaction<T> = (sql: Sql, onSend: () => void) => Promise<T>;
+
+type PoolName = "reads" | "writes" | "commits";
 
 /** How long the server's own time-out error may take to arrive. */
 const GRACE_MS = 1_000;
@@ -81,12 +84,14 @@ export class Database {
   constructor(options: DatabaseOptions) {
     this.#options = options;
     this.#address = parseAddress(options.url);
-    // A quarter of the connections is for writes: one commit carries many writes, so few connections suffice.
-    const writesMax = Math.max(1, options.poolMax >> 2);
+    // A quarter of the connections is for commits: one carries many writes, so few connections suffice. One more is for
+    // single statements that write.
+    const commitsMax = Math.max(1, options.poolMax >> 2);
     const open = () => this.#open(options.statementTimeoutMs);
     this.#pools = {
-      reads: new ConnectionPool(Math.max(1, options.poolMax - writesMax), open),
-      writes: new ConnectionPool(writesMax, open),
+      reads: new ConnectionPool(Math.max(1, options.poolMax - commitsMax), open),
+      writes: new ConnectionPool(1, open),
+      commits: new ConnectionPool(commitsMax, open, true),
     };
     this.#warn(tlsWarning(this.#address));
   }
@@ -112,6 +117,26 @@ export class Database {
         }
         conflicts += 1;
         if (!isConflict(cause) || conflicts === CONFLICT_ATTEMPTS) throw asWriteFailure(error);
+      }
+    }
+  }
+
+  /**
+   * Runs a transaction on a connection that nobody else uses meanwhile, and repeats it after a conflict with another node's.
+   * It does not wait for a lock: it fails at once. Where it fails before its commit is sent, nothing is stored.
+   */
+  async commit<T>(transaction: Transaction<T>): Promise<T> {
+    for (let conflicts = 1; ; conflicts++) {
+      let isSent = false;
+      const onSend = () => {
+        isSent = true;
+      };
+      try {
+        return await this.#run("commits", (sql) => transaction(sql, onSend));
+      } catch (error) {
+        const cause = error instanceof Failure ? error.extra.cause : error;
+        if (isConflict(cause) && conflicts < CONFLICT_ATTEMPTS) continue;
+        throw isSent ? asWriteFailure(error) : error;
       }
     }
   }
@@ -195,6 +220,7 @@ export class Database {
       throw asFailure(error);
     } finally {
       clearTimeout(timer);
+      if (connection !== undefined) this.#pools[name].giveBack(connection);
       this.#pending -= 1;
       assert(this.#pending >= 0, "a query ends once");
     }

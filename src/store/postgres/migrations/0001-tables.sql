@@ -1,34 +1,63 @@
 -- The tables. Every one is led by `slot`, a number from 0 to 1023 made of a hash: of the account and the user
 -- for what belongs to a user, of the API key for its limited counter, of the API key and the idempotency key for
--- a replay record. What is the operator's (accounts, keys, requests) is small and stands in slot 0. A cluster
--- spreads users and facts over its machines by their slots; one machine does not mind.
+-- a replay record. What is the operator's (accounts, keys, labels, requests) is small and stands in slot 0. A cluster
+-- spreads users, facts and history over its machines by their slots; one machine does not mind.
 -- Texts compare byte by byte (collation "C"). Times are milliseconds since 1970, UTC.
 
+-- Facts at all places, and labels that have a history and no fact: a user without either is removed. The first revision of
+-- a life grows with time, so that one is never used again, not even after a user was forgotten.
 CREATE TABLE sideband.users (
   slot integer NOT NULL,
-  -- Random for each life of a user, so that no stamp comes back after forgetting.
-  life integer NOT NULL,
-  revision bigint NOT NULL,
-  -- Bit c is set where channel c holds a fact.
-  channels bigint NOT NULL,
+  facts integer NOT NULL DEFAULT 0,
+  heads integer NOT NULL DEFAULT 0,
+  revision bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
   account text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (slot, account, user_id)
-) WITH (fillfactor = 85);
+) WITH (fillfactor = 70);
+
+CREATE INDEX users_by_account ON sideband.users (account, user_id);
 
 CREATE TABLE sideband.facts (
   slot integer NOT NULL,
-  channel smallint NOT NULL CHECK (channel BETWEEN 0 AND 39),
-  code_version smallint,
+  channel smallint NOT NULL CHECK (channel BETWEEN 0 AND 255),
+  codebook_version smallint,
   revision bigint NOT NULL,
   updated_at_ms bigint NOT NULL,
+  since_ms bigint NOT NULL,
+  expires_at_ms bigint,
   code_length integer,
+  ordinal integer NOT NULL,
   account text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
+  place text COLLATE "C" NOT NULL,
   value text COLLATE "C" NOT NULL,
+  written_by text COLLATE "C",
+  session_id text COLLATE "C",
   code_bytes bytea,
-  PRIMARY KEY (slot, account, user_id, channel)
+  PRIMARY KEY (slot, account, user_id, place, channel)
 ) WITH (fillfactor = 90);
+
+CREATE INDEX facts_by_end ON sideband.facts (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
+
+-- The values that facts had. Ordinals count the values of one label at one place.
+CREATE TABLE sideband.history (
+  slot integer NOT NULL,
+  ordinal integer NOT NULL,
+  revision bigint NOT NULL,
+  updated_at_ms bigint NOT NULL,
+  since_ms bigint NOT NULL,
+  ended_at_ms bigint NOT NULL,
+  channel smallint NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  place text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  ended text COLLATE "C" NOT NULL,
+  written_by text COLLATE "C",
+  session_id text COLLATE "C",
+  PRIMARY KEY (slot, account, user_id, place, channel, ordinal)
+);
 
 -- The exact count of a key with a monthly limit: the row that its writes of all nodes wait for.
 CREATE TABLE sideband.month_counters (
@@ -51,17 +80,65 @@ CREATE TABLE sideband.day_counters (
 
 CREATE INDEX day_counters_by_key ON sideband.day_counters (key_id, day);
 
+-- What requests with an Idempotency-Key were answered.
 CREATE TABLE sideband.replays (
   slot integer NOT NULL,
   channel_count integer NOT NULL,
   expires_at_ms bigint NOT NULL,
+  revision bigint NOT NULL,
   key_id text COLLATE "C" NOT NULL,
   idempotency_key text COLLATE "C" NOT NULL,
   fingerprint bytea NOT NULL,
   PRIMARY KEY (slot, key_id, idempotency_key)
-);
+) WITH (fillfactor = 70);
 
 CREATE INDEX replays_by_expiry ON sideband.replays (expires_at_ms);
+
+-- The part of an answer that the request does not say, as JSON; there may be values in it. It goes when it expires, or
+-- when something of its user is forgotten. It belongs to the replay record of the same revision.
+CREATE TABLE sideband.answers (
+  slot integer NOT NULL,
+  revision bigint NOT NULL,
+  expires_at_ms bigint NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  idempotency_key text COLLATE "C" NOT NULL,
+  answer text COLLATE "C" NOT NULL,
+  PRIMARY KEY (slot, key_id, idempotency_key)
+);
+
+CREATE INDEX answers_by_user ON sideband.answers (account, user_id);
+CREATE INDEX answers_by_expiry ON sideband.answers (expires_at_ms);
+
+-- The accounts that somebody listens to, on any node, or did so until an hour ago. Another log: events in between were not
+-- recorded. Up to number `first` events may be missing.
+CREATE TABLE sideband.event_logs (
+  slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
+  first bigint NOT NULL,
+  until_ms bigint NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  log text COLLATE "C" NOT NULL,
+  PRIMARY KEY (slot, account)
+);
+
+-- Never a value. Without a channel: everything at the place, and inside it, was forgotten.
+CREATE TABLE sideband.events (
+  slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
+  channel smallint,
+  number bigint NOT NULL,
+  revision bigint NOT NULL,
+  at_ms bigint NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  place text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  written_by text COLLATE "C",
+  PRIMARY KEY (slot, account, number)
+);
+
+CREATE INDEX events_by_time ON sideband.events (at_ms);
+CREATE INDEX events_of_forgotten ON sideband.events (at_ms) WHERE channel IS NULL;
 
 CREATE TABLE sideband.accounts (
   slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
@@ -82,8 +159,32 @@ CREATE TABLE sideband.api_keys (
   hash text COLLATE "C" NOT NULL,
   prefix text COLLATE "C" NOT NULL,
   note text COLLATE "C" NOT NULL,
+  bound_user text COLLATE "C",
+  access text COLLATE "C" NOT NULL,
   PRIMARY KEY (slot, id),
   UNIQUE (slot, hash)
+);
+
+CREATE TABLE sideband.labels (
+  slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
+  channel smallint NOT NULL CHECK (channel BETWEEN 0 AND 255),
+  hidden boolean NOT NULL,
+  -- Of a removed label the row is left: its channel is given to no other.
+  removed boolean NOT NULL DEFAULT false,
+  created_at_ms bigint NOT NULL,
+  ttl_s bigint,
+  max_bytes integer,
+  account text COLLATE "C" NOT NULL,
+  label text COLLATE "C" NOT NULL,
+  description text COLLATE "C" NOT NULL,
+  example text COLLATE "C" NOT NULL,
+  -- The values as JSON.
+  one_of text COLLATE "C",
+  scope text COLLATE "C",
+  created_by text COLLATE "C",
+  created_key text COLLATE "C",
+  PRIMARY KEY (slot, account, channel),
+  UNIQUE (slot, account, label)
 );
 
 CREATE TABLE sideband.key_requests (
@@ -100,7 +201,9 @@ CREATE TABLE sideband.key_requests (
   PRIMARY KEY (slot, id)
 );
 
--- Small facts about the whole service: how often keys have changed, which master key the blocks are under.
+-- Small facts about the whole service: how often keys have changed, which master key the blocks are under. `events`: the
+-- number of the last event. Whoever records one locks its row until the commit, so that events can be read in the order
+-- of their numbers, and none appears behind one that was read.
 CREATE TABLE sideband.settings (
   slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
   name text COLLATE "C" NOT NULL,
@@ -108,7 +211,7 @@ CREATE TABLE sideband.settings (
   PRIMARY KEY (slot, name)
 );
 
-INSERT INTO sideband.settings (slot, name, value) VALUES (0, 'keys-version', '1');
+INSERT INTO sideband.settings (slot, name, value) VALUES (0, 'keys-version', '1'), (0, 'events', '0');
 
 -- Nodes write here to find out whether the database can be written to.
 CREATE TABLE sideband.probes (

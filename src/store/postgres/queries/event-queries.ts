@@ -1,11 +1,11 @@
-/** What happens to users, recorded for those who listen on any node (migrations/0008). */
+/** What happens to users, recorded for those who listen on any node. */
 
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { EVENTS_KEPT_MS } from "../../../memory/events.ts";
-import type { EventKind, EventLog, RecordedEvent } from "../../../memory/ports.ts";
+import type { EventKind, EventLog, RecordedEvent } from "../../../memory/records.ts";
 import type { Database, Query } from "../connection/database.ts";
-import { answerOf, recordOf, type Ticketed } from "../connection/tickets.ts";
+import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 
 /** The longest wait for writes that began before the account was listened to. */
 const WAIT_MAX_MS = 1_000;
@@ -30,8 +30,11 @@ function begin(account: string, log: string, untilMs: number): Query<{ log: stri
   return async (sql) => {
     const [row] = await answerOf(
       (ticket) => sql<(Ticketed & { log: string; last: number })[]>`
-        SELECT ticket, log, last FROM sideband.follow_events(
-          ${account}::text, ${log}::text, ${untilMs}::bigint, ${ticket}::bigint)`,
+        WITH counter AS (SELECT value::bigint AS last FROM sideband.settings WHERE slot = 0 AND name = 'events')
+        INSERT INTO sideband.event_logs AS l (first, until_ms, account, log)
+        SELECT c.last, ${untilMs}::bigint, ${account}::text, ${log}::text FROM counter AS c
+        ON CONFLICT (slot, account) DO UPDATE SET until_ms = greatest(l.until_ms, excluded.until_ms)
+        RETURNING ${ticket}::bigint AS ticket, l.log, (SELECT last FROM counter) AS last`,
     );
     return recordOf(row);
   };
@@ -108,12 +111,35 @@ function eventOf(row: EventRow & { readonly number: number }): RecordedEvent {
   };
 }
 
+/** Several sweeps. */
+const FORGOTTEN_MS = 300_000;
+
 /** Events of more than an hour ago, and those of accounts that nobody has listened to for an hour. */
 export function sweepEvents(nowMs: number): Query<void> {
   return async (sql) => {
-    await answerOf(
+    await rowsOf(
       (ticket) => sql<Ticketed[]>`
-        SELECT ticket FROM sideband.sweep_events(${nowMs - EVENTS_KEPT_MS}::bigint, ${nowMs}::bigint, ${ticket}::bigint) AS ticket`,
+        WITH gone AS (
+          DELETE FROM sideband.events WHERE at_ms <= ${nowMs - EVENTS_KEPT_MS} RETURNING account, number)
+        UPDATE sideband.event_logs AS l SET first = greatest(l.first, g.number)
+        FROM (SELECT account, max(number) AS number FROM gone GROUP BY account) AS g
+        WHERE l.slot = 0 AND l.account = g.account
+        RETURNING ${ticket}::bigint AS ticket`,
+    );
+    // Of those that were forgotten before the last sweeps nothing is left.
+    await rowsOf(
+      (ticket) => sql<Ticketed[]>`
+        DELETE FROM sideband.events AS e USING sideband.events AS f
+        WHERE f.slot = 0 AND f.at_ms > ${nowMs - FORGOTTEN_MS} AND f.channel IS NULL AND e.slot = 0
+          AND e.account = f.account AND e.user_id = f.user_id AND e.number < f.number
+          AND (f.place = '' OR e.place = f.place OR starts_with(e.place, f.place || '/'))
+        RETURNING ${ticket}::bigint AS ticket`,
+    );
+    await rowsOf(
+      (ticket) => sql<Ticketed[]>`
+        WITH gone AS (DELETE FROM sideband.event_logs WHERE until_ms <= ${nowMs} RETURNING account)
+        DELETE FROM sideband.events AS e USING gone AS g WHERE e.slot = 0 AND e.account = g.account
+        RETURNING ${ticket}::bigint AS ticket`,
     );
   };
 }

@@ -7,21 +7,21 @@ import { USER_ID_LENGTH_MAX } from "../../../base/limits.ts";
 import type {
   EarlierFact,
   FactRecord,
-  Place,
   PlacedCode,
   UserLife,
   UserState,
   View,
 } from "../../../memory/ports.ts";
+import type { Place } from "../../../memory/records.ts";
 import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
-import { answerOf } from "../connection/tickets.ts";
+import { answerOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf, withChecksum } from "./fact-rows.ts";
-import { hexOf } from "./write-call.ts";
+import { arraysOf, hexOf } from "./rows.ts";
 
 /** The columns of what was not found are null. */
 type FoundRow = { readonly ticket: number } & (FactRow | { readonly channel: null });
-type UserRow = FoundRow & { readonly life: number; readonly user_revision: number };
+type UserRow = FoundRow & { readonly user_revision: number };
 
 const FACT_COLUMNS = (sql: Sql) => sql`
   f.place, f.channel, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
@@ -46,12 +46,12 @@ export function readFact(
 
 export function readStamp(account: string, userId: string): Query<string | undefined> {
   return async (sql) => {
-    const [{ life, revision }] = await answerOf(
-      (ticket) => sql<{ ticket: number; life: number | null; revision: number }[]>`
-        SELECT t.ticket, u.life, u.revision FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN sideband.users AS u
+    const [{ revision }] = await answerOf(
+      (ticket) => sql<{ ticket: number; revision: number | null }[]>`
+        SELECT t.ticket, u.revision FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN sideband.users AS u
           ON u.slot = ${userSlot(account, userId)} AND u.account = ${account} AND u.user_id = ${userId}`,
     );
-    return life === null ? undefined : stampOf(life, revision);
+    return revision === null ? undefined : stampOf(revision);
   };
 }
 
@@ -61,7 +61,7 @@ export function readUser({ account, userId, places, nowMs }: View): Query<UserSt
   return async (sql) => {
     const rows = await answerOf(
       (ticket) => sql<UserRow[]>`
-        SELECT t.ticket, u.life, u.revision AS user_revision, ${FACT_COLUMNS(sql)},
+        SELECT t.ticket, u.revision AS user_revision, ${FACT_COLUMNS(sql)},
           f.codebook_version, f.code_length, f.code_bytes
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
@@ -72,7 +72,7 @@ export function readUser({ account, userId, places, nowMs }: View): Query<UserSt
     if (all.length === 0) return undefined;
     const ends = all.flatMap(({ expiresAtMs }) => expiresAtMs ?? []);
     return {
-      stamp: stampOf(rows[0].life, rows[0].user_revision),
+      stamp: stampOf(rows[0].user_revision),
       facts: countingIn(places, all),
       nextEndMs: ends.length === 0 ? null : Math.min(...ends),
     };
@@ -86,7 +86,6 @@ export function readLife(
   account: string,
   userId: string,
   { nowMs, place, channel }: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
-  historyMax: number,
 ): Query<UserLife | undefined> {
   const slot = userSlot(account, userId);
   return async (sql) => {
@@ -96,7 +95,7 @@ export function readLife(
       AND (${channel ?? null}::integer IS NULL OR channel = ${channel ?? null}::integer)`;
     const rows = await answerOf(
       (ticket) => sql<LifeRow[]>`
-        SELECT t.ticket, u.life, u.revision AS user_revision, ${FACT_COLUMNS(sql)}, f.ended, f.ended_at_ms
+        SELECT t.ticket, u.revision AS user_revision, ${FACT_COLUMNS(sql)}, f.ended, f.ended_at_ms
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
         LEFT JOIN (
@@ -110,13 +109,13 @@ export function readLife(
         ) AS f ON true
         ORDER BY f.place, f.channel, f.ordinal`,
     );
-    if (rows[0].life === null) return undefined;
+    if (rows[0].user_revision === null) return undefined;
     const isEnded = (row: LifeRow): row is LifeRow & FactRow & { ended: EarlierFact["ended"] } =>
       row.channel !== null && row.ended !== null;
     return {
-      stamp: stampOf(rows[0].life, rows[0].user_revision),
+      stamp: stampOf(rows[0].user_revision),
       facts: factsOf(rows.filter((row) => !isEnded(row))),
-      earlier: withoutOldest(rows, historyMax).filter(isEnded).map(earlierOf),
+      earlier: rows.filter(isEnded).map(earlierOf),
     };
   };
 }
@@ -137,51 +136,22 @@ export function listPlaces(account: string, userId: string): Query<Place[]> {
   };
 }
 
-/** Without what is kept of each fact beyond the limit. The rows of a fact are in the order of their ordinals. */
-function withoutOldest(rows: readonly LifeRow[], historyMax: number): LifeRow[] {
-  const next = new Map<string, number>();
-  const nameOf = (row: FactRow) => `${row.channel} ${row.place}`;
-  for (const row of rows) {
-    if (row.channel === null) continue;
-    const isPresent = row.ended === null || row.expires_at_ms !== null;
-    next.set(nameOf(row), row.ordinal + (isPresent ? 0 : 1));
-  }
-  return rows.filter(
-    (row) => row.channel !== null && row.ordinal >= (next.get(nameOf(row)) ?? 0) - historyMax,
-  );
-}
-
 /** With the same revision a fact has the same value. */
 export function saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Query<void> {
+  const types = ["text", "integer", "bigint", "integer", "integer", "bytea"] as const;
+  const cells = codes.map(({ place, channel, revision, code }) => {
+    return [place, channel, revision, code.version, code.bits.length, hexOf(withChecksum(code))];
+  });
   return async (sql) => {
-    await answerOf(
-      (ticket) => sql<{ ticket: number }[]>`
-      SELECT ticket FROM sideband.save_codes(
-        ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text,
-        ${codes.map(({ place }) => place)}::text[], ${codes.map(({ channel }) => channel)}::integer[],
-        ${codes.map(({ revision }) => revision)}::bigint[],
-        ${codes.map(({ code }) => code.version)}::integer[], ${codes.map(({ code }) => code.bits.length)}::integer[],
-        ${codes.map(({ code }) => hexOf(withChecksum(code)))}::text[]::bytea[],
-        ${ticket}::bigint) AS ticket`,
+    if (cells.length === 0) return;
+    await rowsOf(
+      (ticket) => sql<Ticketed[]>`
+        UPDATE sideband.facts AS f SET codebook_version = t.version, code_length = t.length, code_bytes = t.bytes
+        FROM (${arraysOf(sql, types, cells)}) AS t (place, channel, revision, version, length, bytes)
+        WHERE f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
+          AND f.place = t.place AND f.channel = t.channel AND f.revision = t.revision
+        RETURNING ${ticket}::bigint AS ticket`,
     );
-  };
-}
-
-/** False where there was nothing. */
-export function forgetUser(
-  account: string,
-  userId: string,
-  place: Place | undefined,
-  nowMs: number,
-): Query<boolean> {
-  return async (sql) => {
-    const [row] = await answerOf(
-      (ticket) => sql<{ ticket: number; forgotten: boolean }[]>`
-      SELECT ticket, forgotten FROM sideband.forget_recorded(
-        ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text, ${place ?? null}::text,
-        ${nowMs}::bigint, ${ticket}::bigint)`,
-    );
-    return row.forgotten;
   };
 }
 
@@ -273,6 +243,7 @@ function countingIn(places: readonly Place[], facts: readonly FactRecord[]): Fac
   return [...inner.values()].sort((a, b) => a.channel - b.channel);
 }
 
-function stampOf(life: number, revision: number): string {
-  return `${life.toString(36)}.${revision.toString(36)}`;
+/** No two states of a user have the same revision. */
+function stampOf(revision: number): string {
+  return revision.toString(36);
 }

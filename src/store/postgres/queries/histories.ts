@@ -7,13 +7,11 @@
 
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query } from "../connection/database.ts";
-import { answerOf, type Ticketed } from "../connection/tickets.ts";
 import { readSetting } from "./key-queries.ts";
 
 const LIMIT = "history limit";
 /** The limit under which a node was started last. */
 const IN_FORCE = "history in force";
-const PAGE = 500;
 
 /** The limit under which a node was started last. */
 export function historyInForce(): Query<number | undefined> {
@@ -25,7 +23,6 @@ export function beginHistoryLimit(historyMax: number): Query<void> {
   return async (sql) => {
     const before = await readLimit(IN_FORCE)(sql);
     if (before === historyMax) return;
-    // Also where a sweep has shortened them since: of each fact some values beyond the limit are removed later (0010).
     if (before !== undefined && before < historyMax) await shortenTo(before)(sql);
     await sql`
       UPDATE sideband.settings SET value = ${String(historyMax)}
@@ -72,29 +69,9 @@ function shortenTo(historyMax: number): Query<void> {
       ) AS t
       WHERE h.slot = t.slot AND h.account = t.account AND h.user_id = t.user_id AND h.place = t.place
         AND h.channel = t.channel AND h.ordinal < t.next - ${historyMax}::integer`;
-    if (historyMax === 0) await removeEmptyUsers()(sql);
-  };
-}
-
-/** A user of whom only a history was left. */
-function removeEmptyUsers(): Query<void> {
-  return async (sql) => {
-    for (;;) {
-      const users = await sql<{ slot: number; account: string; userId: string }[]>`
-        SELECT u.slot, u.account, u.user_id AS "userId" FROM sideband.users u
-        WHERE NOT EXISTS (SELECT FROM sideband.facts f
-            WHERE f.slot = u.slot AND f.account = u.account AND f.user_id = u.user_id)
-          AND NOT EXISTS (SELECT FROM sideband.history h
-            WHERE h.slot = u.slot AND h.account = u.account AND h.user_id = u.user_id)
-        LIMIT ${PAGE}`;
-      for (const { slot, account, userId } of users) {
-        await answerOf(
-          (ticket) => sql<Ticketed[]>`
-            SELECT ticket FROM sideband.remove_empty_user(
-              ${slot}::integer, ${account}::text, ${userId}::text, ${ticket}::bigint) AS ticket`,
-        );
-      }
-      if (users.length < PAGE) return;
-    }
+    if (historyMax > 0) return;
+    // Of a label without a fact nothing is left, and of a user with none of anything.
+    await sql`UPDATE sideband.users SET heads = 0 WHERE heads > 0`;
+    await sql`DELETE FROM sideband.users WHERE facts = 0 AND heads = 0`;
   };
 }

@@ -2,7 +2,7 @@
 
 import { assert } from "../../../base/assert.ts";
 import { TIER_LIMITS } from "../../../base/tiers.ts";
-import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord } from "../../../memory/ports.ts";
+import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord } from "../../../memory/records.ts";
 import { DIRECTORY_SLOT, quotaSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";

@@ -1,6 +1,6 @@
 /** Requests for keys. They are few, and stand in one slot with the keys. */
 
-import type { KeyRequest } from "../../../memory/ports.ts";
+import type { KeyRequest } from "../../../memory/records.ts";
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";

@@ -7,7 +7,7 @@ import type {
   LabelChange,
   LabelRecord,
   RemoveLabelOutcome,
-} from "../../../memory/ports.ts";
+} from "../../../memory/records.ts";
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
@@ -65,7 +65,7 @@ export function changeLabel(
 }
 
 /**
- * A write holds the row of its label until its commit (migrations/0011). The lock here waits for those that were before,
+ * A write holds the row of its label until its commit (group-reads.ts). The lock here waits for those that were before,
  * whose facts are seen then; those that come after wait for it, and see that the label is gone.
  */
 export function removeLabel(account: string, channel: number): (sql: Sql) => Versioned<RemoveLabelOutcome> {

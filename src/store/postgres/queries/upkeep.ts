@@ -2,7 +2,8 @@
 
 import { assertInteger } from "../../../base/assert.ts";
 import type { MonotonicClock } from "../../../base/clock.ts";
-import type { CompactReport, EndedFact, StoreStatistics } from "../../../memory/ports.ts";
+import type { CompactReport, StoreStatistics } from "../../../memory/ports.ts";
+import type { EndedFact } from "../../../memory/records.ts";
 import { readCluster } from "../cluster/distribution.ts";
 import { SLOT_COUNT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
@@ -75,25 +76,21 @@ export function sweepReplays(nowMs: number): Query<void> {
   };
 }
 
-/** With the slot of its user. */
-export type PlacedEnd = EndedFact & { readonly slot: number };
-
 const ENDED_PAGE = 500;
 
 /** The facts that expired first, a page of them; empty if no fact has expired. */
-export function readEnded(nowMs: number): Query<PlacedEnd[]> {
+export function readEnded(nowMs: number): Query<EndedFact[]> {
   return async (sql) => {
     const rows = await answerOf(
-      (ticket) => sql<(Ticketed & (PlacedEnd | { readonly slot: null }))[]>`
-        SELECT t.ticket, f.slot, f.account, f.user_id AS "userId", f.place, f.channel, f.revision,
-          f.expires_at_ms AS "endedAtMs"
+      (ticket) => sql<(Ticketed & (EndedFact | { readonly account: null }))[]>`
+        SELECT t.ticket, f.account, f.user_id AS "userId", f.place, f.channel, f.revision, f.expires_at_ms AS "endedAtMs"
         FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
-          SELECT slot, account, user_id, place, channel, revision, expires_at_ms FROM sideband.facts
+          SELECT account, user_id, place, channel, revision, expires_at_ms FROM sideband.facts
           WHERE expires_at_ms <= ${nowMs}
           ORDER BY expires_at_ms LIMIT ${ENDED_PAGE}) AS f ON true`,
     );
     return rows.flatMap((row) => {
-      if (row.slot === null) return [];
+      if (row.account === null) return [];
       const { ticket: _, ...fact } = row;
       return [fact];
     });
@@ -108,21 +105,6 @@ export function readNextEnd(): Query<number | undefined> {
         SELECT ${ticket}::bigint AS ticket, (SELECT min(expires_at_ms) FROM sideband.facts) AS next`,
     );
     return row.next ?? undefined;
-  };
-}
-
-/** What has expired of a user becomes history. */
-export function endFacts(
-  { slot, account, userId }: Pick<PlacedEnd, "slot" | "account" | "userId">,
-  nowMs: number,
-  historyMax: number,
-): Query<void> {
-  return async (sql) => {
-    await answerOf(
-      (ticket) => sql<Ticketed[]>`
-        SELECT ticket FROM sideband.end_recorded(${slot}::integer, ${account}::text, ${userId}::text, ${nowMs}::bigint,
-          ${historyMax}::integer, ${ticket}::bigint) AS ticket`,
-    );
   };
 }
 

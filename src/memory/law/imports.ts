@@ -1,0 +1,63 @@
+/**
+ * A past that is written again: the values of labels with their times and writers, one after the other, so that the law
+ * itself makes the history. Where a label is known already, only its present value is written, and an import may be
+ * repeated.
+ */
+
+import type { ImportChange, PastValue } from "../ports.ts";
+import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
+
+/** A step, and the revision that it had, by which the steps of several labels are put in order. */
+interface PastStep {
+  readonly step: Step;
+  readonly revision: number;
+}
+
+export function importSteps(memory: UserMemory, { lives }: ImportChange, nowMs: number): Steps {
+  let facts = 0;
+  const steps = lives.flatMap(({ place, channel, values }) => {
+    const name = { place, channel };
+    // What has expired on the way is not written any more.
+    const sound = values.filter(({ ended, expiresAtMs = null }) => {
+      return ended !== undefined || expiresAtMs === null || expiresAtMs > nowMs;
+    });
+    const wanted = memory.isKnown(name) ? sound.filter(({ ended }) => ended === undefined) : sound;
+    facts += wanted.filter(({ ended }) => ended === undefined).length;
+    return pastOf(name, wanted);
+  });
+  // In the order in which they were written: what does not fit a block later is still the oldest. Not by their times,
+  // since a clock may have been set back.
+  const ordered = steps.sort((a, b) => a.revision - b.revision).map(({ step }) => step);
+  return { steps: ordered, report: { imported: facts } };
+}
+
+/** The steps that make the values of one label at one place, the oldest first. */
+export function pastOf(name: FactName, values: readonly PastValue[]): PastStep[] {
+  const { place, channel } = name;
+  const steps: PastStep[] = [];
+  let before: PastValue | undefined;
+  for (const fact of values) {
+    const { value, revision, ordinal, updatedAtMs, sinceMs, ended, endedAtMs = 0 } = fact;
+    const author = { writtenBy: fact.writtenBy, sessionId: fact.sessionId };
+    const beforeMs = before?.endedAtMs ?? 0;
+    const times = [sinceMs, updatedAtMs];
+    if (before?.ended === "replaced") times.unshift(beforeMs);
+    const end = ended === "expired" ? endedAtMs : (fact.expiresAtMs ?? null);
+    for (const [i, atMs] of times.entries()) {
+      const isLast = i === times.length - 1;
+      if (!isLast && atMs === times[i + 1]) continue;
+      const expiresAtMs = isLast ? end : null;
+      const change = { place, channel, value, ordinal, updatedAtMs: atMs, expiresAtMs };
+      const nowMs = before?.ended === "expired" ? Math.max(atMs, beforeMs) : atMs;
+      steps.push({ step: { change, author, nowMs }, revision });
+    }
+    if (ended === "forgotten") {
+      const change = { place, channel, value: null, keepHistory: true };
+      steps.push({ step: { change, author: NOBODY, nowMs: endedAtMs }, revision });
+    }
+    before = fact;
+  }
+  return steps;
+}
+
+const NOBODY = { writtenBy: null, sessionId: null };

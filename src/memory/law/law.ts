@@ -1,0 +1,316 @@
+/**
+ * The law: what a write does to a user's memory. It is a function of what is there while the user is locked, the request
+ * and the limits; it has no clock, no randomness, and waits for nothing. Every store applies it, and nothing else decides
+ * what a write does. A write is done whole or, where the law throws a Failure, not at all.
+ *
+ * A request names what must be read for it (`readingOf`). A composite change (an item of a list, a value restored, a user
+ * rolled back, a project moved, a past imported) becomes steps, each of which sets or forgets one fact (`stepsOf`).
+ */
+
+import { assert } from "../../base/assert.ts";
+import { Failure } from "../../base/errors.ts";
+import { FACTS_MAX, VALUE_BYTES_MAX } from "../../base/limits.ts";
+import { withThousands } from "../../base/thousands.ts";
+import { valueFault } from "../identifiers.ts";
+import { OWN_PLACE } from "../places.ts";
+import type {
+  Change,
+  FactChange,
+  FactRecord,
+  MadeChange,
+  PreviousFact,
+  Replay,
+  ReplayedChange,
+  WriteOutcome,
+  WriteRequest,
+} from "../ports.ts";
+import type { Place, UserChange } from "../records.ts";
+import { importSteps } from "./imports.ts";
+import { appendSteps, removeSteps } from "./lists.ts";
+import { moveSteps } from "./moves.ts";
+import { restoreSteps, rollbackSteps } from "./restores.ts";
+import { type FactName, nameOf, type Step, type Steps, type UserMemory } from "./user-memory.ts";
+
+/** What must be read of a user before a request is decided. */
+export interface Reading {
+  readonly names: readonly FactName[];
+  /** Everything at these places and inside them; "" means all of the user. */
+  readonly inside: readonly Place[];
+  /** With earlier values. */
+  readonly history: boolean;
+}
+
+/** What else a store has found under its locks. */
+export interface Found {
+  /** What the same request was answered before. */
+  readonly replay: Replay | "mismatch" | undefined;
+  /** Encodes of the key in the month; 0 where nothing limits them. */
+  readonly used: number;
+  /** Channels with a live fact in the places of the request, but for those that the request names. */
+  readonly others: number;
+  /** Channels of labels that were removed. */
+  readonly gone: ReadonlySet<number>;
+}
+
+/** What is to be stored beside the differences of the memory. */
+export interface Decision {
+  readonly outcome: WriteOutcome;
+  /** Encodes that count. */
+  readonly counted: number;
+  /** Something was forgotten for good: what was answered before may hold it, and goes. */
+  readonly isWiped: boolean;
+  /** What the request is answered and neither it nor the numbers say. */
+  readonly answer: string | null;
+}
+
+/** Work on all of a user, or a place: it is not done together with other writes of the user. */
+export function isWhole({ changes }: Pick<WriteRequest, "changes">): boolean {
+  return changes.some((change) => readingOfChange(change, []).inside.length > 0);
+}
+
+export function readingOf({ changes, places }: Pick<WriteRequest, "changes" | "places">): Reading {
+  const readings = changes.map((change) => readingOfChange(change, places));
+  const names = new Map(readings.flatMap((reading) => reading.names.map((name) => [nameOf(name), name])));
+  return {
+    names: [...names.values()],
+    inside: readings.flatMap(({ inside }) => inside),
+    history: readings.some(({ history }) => history),
+  };
+}
+
+function readingOfChange(change: Change, counted: readonly Place[]): Reading {
+  const at = (channel: number, places: readonly Place[]) =>
+    [...new Set([...places, ...counted])].map((place) => ({ place, channel }));
+  switch (change.kind) {
+    case undefined:
+    case "expire":
+      return { names: at(change.channel, [change.place]), inside: [], history: false };
+    case "append":
+    case "remove":
+    case "forget":
+      return { names: at(change.channel, change.places), inside: [], history: false };
+    case "restore":
+      return { names: at(change.channel, change.places), inside: [], history: true };
+    case "rollback":
+      return { names: [], inside: [change.within], history: true };
+    case "move":
+      return { names: [], inside: [change.from, change.to], history: true };
+    case "erase":
+      return { names: [], inside: [change.within ?? OWN_PLACE], history: false };
+    case "import":
+      return { names: change.lives, inside: [], history: false };
+  }
+}
+
+/** Decides a request, and changes the memory accordingly. Throws a Failure, after which the memory is not to be used. */
+export function applyLaw(
+  memory: UserMemory,
+  request: WriteRequest,
+  { replay, used, others, gone }: Found,
+): Decision {
+  const undecided = { counted: 0, isWiped: false, answer: null };
+  if (replay === "mismatch") return { ...undecided, outcome: { outcome: "mismatch", used } };
+  if (replay !== undefined) return { ...undecided, outcome: { outcome: "replayed", used, ...replay } };
+  const { steps, report } = stepsOf(memory, request);
+  const index = steps.findIndex(({ change }) => change.value !== null && gone.has(change.channel));
+  if (index >= 0) {
+    const { param = "" } = steps[index].change;
+    return { ...undecided, outcome: { outcome: "label_gone", used, index, param } };
+  }
+  const counted =
+    request.quota === undefined ? 0 : steps.filter(({ change }) => change.value !== null).length;
+  const limit = request.quota?.limit ?? null;
+  if (counted > 0 && limit !== null && used + counted > limit)
+    return { ...undecided, outcome: { outcome: "limit", used } };
+  const conflict = conflictOf(memory, steps);
+  if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
+  const factsBefore = memory.facts;
+  const { made, isWiped, ...taken } = take(memory, steps);
+  const events = eventsOf(request, made, taken.events);
+  if (request.changes.some(({ kind }) => kind === "expire"))
+    events.push(...endExpired(memory, request.nowMs));
+  if (memory.facts > FACTS_MAX && memory.facts > factsBefore) throw memoryFull();
+  const channelCount = others + memory.countLive(request.places, request.nowMs);
+  const { revision } = memory;
+  return {
+    outcome: {
+      outcome: "stored",
+      channelCount,
+      used: used + counted,
+      revision,
+      changes: made,
+      events,
+      ...(report === undefined ? {} : { report }),
+    },
+    counted,
+    isWiped: isWiped || request.changes.some(({ kind }) => kind === "erase"),
+    answer: request.idempotency === undefined ? null : keptAnswer(request, made),
+  };
+}
+
+function stepsOf(memory: UserMemory, request: WriteRequest): Steps {
+  const { changes, nowMs, writtenBy = null, sessionId = null } = request;
+  const author = { writtenBy, sessionId };
+  const by = (facts: readonly FactChange[]) =>
+    facts.map((change) => ({ change: checked(change, nowMs), author, nowMs }));
+  const [first] = changes;
+  if (first === undefined || first.kind === undefined)
+    return { steps: by(changes.filter((change) => change.kind === undefined)) };
+  assert(
+    changes.length === 1 || changes.every(({ kind }) => kind === "expire"),
+    "a change of another kind is the only one of its write",
+  );
+  switch (first.kind) {
+    case "append":
+      return { steps: by(appendSteps(memory, first, nowMs)) };
+    case "remove":
+      return { steps: by(removeSteps(memory, first, nowMs)) };
+    case "forget":
+      return { steps: by([forgetStep(memory, first, nowMs)]) };
+    case "restore":
+      return { steps: by(restoreSteps(memory, first, nowMs)) };
+    case "erase": {
+      const { within } = first;
+      const isMeant = ({ place }: FactName) => within !== OWN_PLACE || place === OWN_PLACE;
+      return {
+        steps: by(
+          memory.names.filter(isMeant).map(({ place, channel }) => ({ place, channel, value: null })),
+        ),
+      };
+    }
+    case "expire":
+      return { steps: [] };
+    case "rollback": {
+      const { writes, report } = rollbackSteps(memory, first, nowMs);
+      return { steps: by(writes), report };
+    }
+    case "move":
+      return moveSteps(memory, first, nowMs);
+    case "import":
+      return importSteps(memory, first, nowMs);
+  }
+}
+
+/** Forgets the fact that counts in the places; where there is none, what is kept of it at the last resort. */
+function forgetStep(
+  memory: UserMemory,
+  change: Extract<Change, { kind: "forget" }>,
+  nowMs: number,
+): FactChange {
+  const { channel, places, otherwise, keepHistory = false, ifRevision } = change;
+  const place =
+    places.toReversed().find((at) => memory.live({ place: at, channel }, nowMs) !== undefined) ?? otherwise;
+  return { place, channel, value: null, keepHistory, ...(ifRevision === undefined ? {} : { ifRevision }) };
+}
+
+/** What a label asks of its values, and an end that is to come. Nothing is ever cut. */
+function checked(change: FactChange, nowMs: number): FactChange {
+  const { value, terms, expiresAtMs, param = "" } = change;
+  if (value === null || terms === undefined) return change;
+  const { label, oneOf, maxBytes } = terms;
+  if (oneOf !== null && !oneOf.includes(value)) {
+    const allowed = oneOf.map((one) => JSON.stringify(one)).join(", ");
+    throw new Failure("invalid_value", `The value of ${label} must be one of: ${allowed}.`, {
+      param: `${param}value`,
+    });
+  }
+  const fault = valueFault(value, maxBytes ?? VALUE_BYTES_MAX);
+  if (fault !== undefined)
+    throw new Failure("invalid_value", `The value ${fault}.`, { param: `${param}value` });
+  if (expiresAtMs != null && expiresAtMs <= nowMs)
+    throw new Failure("invalid_request", "expires_at must be in the future.", {
+      param: `${param}expires_at`,
+    });
+  return change;
+}
+
+/** The first change whose revision does not hold, and the fact that is there. */
+function conflictOf(memory: UserMemory, steps: readonly Step[]) {
+  for (const [index, { change, nowMs }] of steps.entries()) {
+    if (change.ifRevision === undefined) continue;
+    const present = memory.live(change, nowMs);
+    if ((present?.revision ?? 0) !== change.ifRevision) return { index, present, param: change.param ?? "" };
+  }
+  return undefined;
+}
+
+function take(memory: UserMemory, steps: readonly Step[]) {
+  const made: MadeChange[] = [];
+  const events = new Map<string, UserChange>();
+  let isWiped = false;
+  for (const { change, author, nowMs } of steps) {
+    const { place, channel, value, expiresAtMs = null } = change;
+    const name = nameOf(change);
+    const expired = memory.endExpired(change, nowMs);
+    if (expired !== undefined) events.set(`${name} expired`, expiredEvent(expired));
+    let before: MadeChange["before"];
+    let found = true;
+    if (value !== null) before = memory.set({ ...change, value }, author, nowMs);
+    else {
+      ({ before, found } = memory.forget(change, nowMs));
+      if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;
+    }
+    const revision = found ? memory.revision : 0;
+    made.push({ place, channel, value, revision, expiresAtMs, before, found });
+    if (value !== null || before !== undefined)
+      events.set(name, {
+        place,
+        channel,
+        revision,
+        kind: value === null ? "forgotten" : "written",
+        writtenBy: author.writtenBy,
+        atMs: nowMs,
+      });
+  }
+  return { made, events: [...events.values()], isWiped };
+}
+
+/** What is erased as a whole is told once. */
+function eventsOf(
+  { changes: [first], nowMs }: WriteRequest,
+  made: readonly MadeChange[],
+  events: UserChange[],
+): UserChange[] {
+  if (first?.kind !== "erase") return events;
+  if (!made.some(({ found }) => found)) return [];
+  const place = first.within ?? OWN_PLACE;
+  return [{ place, channel: null, revision: 0, kind: "forgotten", writtenBy: null, atMs: nowMs }];
+}
+
+/** Ends what has expired. */
+function endExpired(memory: UserMemory, nowMs: number): UserChange[] {
+  return memory.names.flatMap((name) => {
+    const expired = memory.endExpired(name, nowMs);
+    return expired === undefined ? [] : [expiredEvent(expired)];
+  });
+}
+
+function expiredEvent({ place, channel, revision, expiresAtMs }: FactRecord): UserChange {
+  assert(expiresAtMs !== null, "an expired fact has a moment");
+  return { place, channel, revision, kind: "expired", writtenBy: null, atMs: expiresAtMs };
+}
+
+/** What neither the request nor the numbers of its answer say: when facts end, what was there before, what was read. */
+function keptAnswer({ changes }: WriteRequest, made: readonly MadeChange[]): string | null {
+  const facts = made.filter(({ value }) => value !== null);
+  const isSaid =
+    changes.every(({ kind }) => kind === undefined) &&
+    facts.every(({ expiresAtMs, before }) => expiresAtMs === null && before === undefined);
+  if (isSaid) return null;
+  const kept: ReplayedChange[] = facts.map(({ before, found: _, ...change }) => ({
+    ...change,
+    previous: before === undefined ? null : previousOf(before),
+  }));
+  return JSON.stringify(kept);
+}
+
+function previousOf({ value, revision, updatedAtMs, writtenBy }: FactRecord): PreviousFact {
+  return { value, revision, updatedAtMs, writtenBy };
+}
+
+function memoryFull(): Failure {
+  return new Failure(
+    "memory_full",
+    `A person has at most ${withThousands(FACTS_MAX)} facts over all projects. Forget some, or a whole project, first.`,
+  );
+}

@@ -1,0 +1,53 @@
+/** Facts that are lists: items joined by "; ". An item is added or removed by the law, so that of many at once none is lost. */
+
+import { utf8 } from "../../base/bytes.ts";
+import { Failure } from "../../base/errors.ts";
+import { VALUE_BYTES_MAX } from "../../base/limits.ts";
+import type { FactChange, ItemChange } from "../ports.ts";
+import type { UserMemory } from "./user-memory.ts";
+
+const JOINT = "; ";
+export const ITEM_SEPARATOR = ";";
+
+/** An item that is there already is not added again. */
+export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: number): FactChange[] {
+  const { channel, places, item, terms, expiresAtMs, ifRevision } = change;
+  const [place] = places;
+  const present = memory.live({ place, channel }, nowMs);
+  const items = itemsOf(present?.value);
+  const value = (items.includes(item) ? items : [...items, item]).join(JOINT);
+  const bytesMax = terms.maxBytes ?? VALUE_BYTES_MAX;
+  if (utf8(value).length > bytesMax)
+    throw new Failure(
+      "invalid_value",
+      `With this item the list would have more than ${bytesMax} bytes: remove one of its items first.`,
+      { param: "item", items },
+    );
+  return [{ place, channel, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
+}
+
+/** Where it was the last item, the fact is forgotten, and its history stays. */
+export function removeSteps(memory: UserMemory, change: ItemChange, nowMs: number): FactChange[] {
+  const { channel, places, item, terms, expiresAtMs, ifRevision } = change;
+  const present = places
+    .toReversed()
+    .map((place) => memory.live({ place, channel }, nowMs))
+    .find((fact) => fact !== undefined);
+  if (present === undefined)
+    throw new Failure("fact_not_found", `There is no fact on ${terms.label}.`, { param: "label" });
+  const items = itemsOf(present.value);
+  if (!items.includes(item))
+    throw new Failure("fact_not_found", `The list on ${terms.label} has no such item.`, {
+      param: "item",
+      items,
+    });
+  const { place } = present;
+  const rest = items.filter((other) => other !== item).join(JOINT);
+  const condition = ifRevision === undefined ? {} : { ifRevision };
+  if (rest === "") return [{ place, channel, value: null, keepHistory: true, ...condition }];
+  return [{ place, channel, value: rest, terms, expiresAtMs, ...condition }];
+}
+
+function itemsOf(value: string | undefined): string[] {
+  return value === undefined ? [] : value.split(JOINT);
+}

@@ -1,0 +1,73 @@
+/**
+ * A project under another name: what a user has at a place and inside it goes to another, with its history, times and
+ * writers. Where both have a label, the value that was written last counts, and the others are in its history.
+ */
+
+import { isInside } from "../places.ts";
+import type { EarlierFact, FactRecord, MoveChange } from "../ports.ts";
+import type { Place } from "../records.ts";
+import { pastOf } from "./imports.ts";
+import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
+
+export function moveSteps(memory: UserMemory, { from, to }: MoveChange, nowMs: number): Steps {
+  const moved = memory.names.filter(({ place }) => isInside(place, from));
+  const known = new Set(memory.names.map(({ place, channel }) => `${channel} ${place}`));
+  const steps = moved.flatMap(({ place, channel }) => {
+    const target = to + place.slice(from.length);
+    const isKnown = known.has(`${channel} ${target}`);
+    return stepsOf(memory, { place, channel }, target, isKnown, nowMs);
+  });
+  const facts = moved.filter((name) => memory.live(name, nowMs) !== undefined).length;
+  return { steps, report: { moved: facts } };
+}
+
+function stepsOf(
+  memory: UserMemory,
+  name: FactName,
+  target: Place,
+  isKnown: boolean,
+  nowMs: number,
+): readonly Step[] {
+  const { channel } = name;
+  const valuesOf = (at: FactName) => ({
+    present: memory.live(at, nowMs),
+    earlier: memory.earlier(at, nowMs),
+  });
+  const forgetting: Step = { change: { ...name, value: null }, author: NOBODY, nowMs };
+  const { present, earlier } = valuesOf(name);
+  const atTarget = isKnown ? valuesOf({ place: target, channel }) : { present: undefined, earlier: [] };
+  const there = [...atTarget.earlier, ...given(atTarget.present)];
+  if (there.length === 0) {
+    const past = pastOf({ place: target, channel }, [...earlier, ...given(present)]);
+    return [...past.map(({ step }) => step), forgetting];
+  }
+  // Both places have values: those that the new place does not have are added to its history.
+  const winner = laterOf(present, atTarget.present);
+  const missing = [...earlier, ...given(present)].filter(
+    (fact) => fact !== winner && !there.some(({ value }) => value === fact.value),
+  );
+  const step = (value: string | null, { writtenBy, sessionId }: Value, terms: object): Step => ({
+    change: { place: target, channel, value, ...terms },
+    author: { writtenBy, sessionId },
+    nowMs,
+  });
+  const steps = missing.map((fact) => step(fact.value, fact, {}));
+  const last = missing.at(-1);
+  if (winner === undefined && last !== undefined) steps.push(step(null, last, { keepHistory: true }));
+  if (winner !== undefined && (steps.length > 0 || winner !== atTarget.present))
+    steps.push(step(winner.value, winner, { expiresAtMs: winner.expiresAtMs }));
+  return [...steps, forgetting];
+}
+
+type Value = FactRecord | EarlierFact;
+
+const NOBODY = { writtenBy: null, sessionId: null };
+
+function laterOf(moved: FactRecord | undefined, staying: FactRecord | undefined): FactRecord | undefined {
+  if (moved === undefined || staying === undefined) return moved ?? staying;
+  return moved.updatedAtMs > staying.updatedAtMs ? moved : staying;
+}
+
+function given<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
+}

@@ -1,0 +1,66 @@
+/** An earlier value written again, and a user put back to a moment. */
+
+import { Failure } from "../../base/errors.ts";
+import type {
+  EarlierFact,
+  FactChange,
+  FactRecord,
+  RestoreChange,
+  RollbackChange,
+  RollbackReport,
+} from "../ports.ts";
+import type { FactName, UserMemory } from "./user-memory.ts";
+
+/** Writes the value that a revision had again, at the place where it was. */
+export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
+  const { channel, places, revision, terms, expiresAtMs, ifRevision } = change;
+  const found = places
+    .flatMap((place) => valuesOf(memory, { place, channel }, nowMs))
+    .find((fact) => fact.revision === revision);
+  if (found === undefined)
+    throw new Failure("not_found", `There is no revision ${revision} of ${terms.label}.`, {
+      param: "revision",
+    });
+  const { place, value } = found;
+  return [{ place, channel, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
+}
+
+/**
+ * What has expired since the moment stays away: its end has come. When another value would have ended is not known: like
+ * any write without an end, it lasts, or has the life of its label.
+ */
+export function rollbackSteps(
+  memory: UserMemory,
+  { toMs, partial, dryRun, ttls }: RollbackChange,
+  nowMs: number,
+): { readonly writes: readonly FactChange[]; readonly report: { readonly rollback: RollbackReport } } {
+  const changes: RollbackReport["changes"][number][] = [];
+  const unreached: FactName[] = [];
+  const writes: FactChange[] = [];
+  for (const { place, channel } of memory.names) {
+    const values = valuesOf(memory, { place, channel }, nowMs);
+    if (values.length === 0) continue;
+    const present = memory.live({ place, channel }, nowMs);
+    const last = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
+    if (last === undefined && values[0].ordinal > 1) {
+      unreached.push({ place, channel });
+      continue;
+    }
+    const isOver =
+      last === undefined || ("ended" in last && (last.ended === "expired" || last.endedAtMs <= toMs));
+    const [from, to] = [present?.value ?? null, isOver ? null : last.value];
+    if (from === to) continue;
+    changes.push({ place, channel, from, to });
+    const ttlS = ttls.get(channel);
+    const expiresAtMs = ttlS === undefined ? null : nowMs + ttlS * 1000;
+    writes.push({ place, channel, value: to, ...(to === null ? { keepHistory: true } : { expiresAtMs }) });
+  }
+  const isDone = !dryRun && (partial || unreached.length === 0);
+  return { writes: isDone ? writes : [], report: { rollback: { changes, unreached, isDone } } };
+}
+
+/** The oldest first. */
+function valuesOf(memory: UserMemory, name: FactName, nowMs: number): (FactRecord | EarlierFact)[] {
+  const present = memory.live(name, nowMs);
+  return [...memory.earlier(name, nowMs), ...(present === undefined ? [] : [present])];
+}

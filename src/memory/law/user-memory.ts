@@ -1,0 +1,299 @@
+/**
+ * One user's memory while it is locked: what a store has read of it, and what changes make of it. Every change of a fact
+ * goes through `set`, `forget` and `endExpired`, whatever asked for it (law.ts). Nothing is read or stored here: a store
+ * gives what a change names, and takes the difference.
+ */
+
+import { assert } from "../../base/assert.ts";
+import type { EarlierFact, FactChange, FactRecord, WriteReport } from "../ports.ts";
+import type { Place } from "../records.ts";
+
+export interface FactName {
+  readonly place: Place;
+  readonly channel: number;
+}
+
+/** One label at one place, as a store has found it. */
+export interface FoundFact extends FactName {
+  readonly present: FactRecord | undefined;
+  /** The oldest first; empty where the change did not ask for it. */
+  readonly earlier: readonly EarlierFact[];
+  /** The ordinal of the last value, of the present or of the last earlier one; 0: there was none. */
+  readonly last: number;
+}
+
+/** What a store has found of a user. */
+export interface FoundUser {
+  /** That of the last change; of a user who is new, the last one that any user of this name ever had, or a higher one. */
+  readonly revision: number;
+  /** Facts at all places, expired ones included. */
+  readonly facts: number;
+  /** Labels at all places that have a history and no fact. */
+  readonly heads: number;
+  readonly named: readonly FoundFact[];
+  /** All of the places that were asked for was found, and what is not there was not. */
+  readonly isWhole?: boolean;
+}
+
+/** What has become of one label at one place. */
+export interface FactDifference extends FactName {
+  readonly before: FactRecord | undefined;
+  readonly present: FactRecord | undefined;
+  /** The ordinal of the last value before, and now. */
+  readonly lastBefore: number;
+  readonly last: number;
+  /** What is stored of the history with a lower ordinal goes. Then this is added. */
+  readonly dropBelow: number;
+  readonly added: readonly EarlierFact[];
+}
+
+export interface Author {
+  readonly writtenBy: string | null;
+  readonly sessionId: string | null;
+}
+
+/** One fact set or forgotten, by whom and when. */
+export interface Step {
+  readonly change: FactChange;
+  readonly author: Author;
+  readonly nowMs: number;
+}
+
+export interface Steps {
+  readonly steps: readonly Step[];
+  readonly report?: WriteReport;
+}
+
+/** One label at one place. It is never changed, only replaced, so that a refused write can be taken back. */
+interface FactState extends FactName {
+  readonly found: FoundFact;
+  readonly present: FactRecord | undefined;
+  readonly last: number;
+  readonly dropBelow: number;
+  readonly added: readonly EarlierFact[];
+}
+
+const EVERYTHING = Number.POSITIVE_INFINITY;
+
+export class UserMemory {
+  /** How many earlier values of each fact are kept. */
+  readonly historyMax: number;
+  readonly #isWhole: boolean;
+  #facts: number;
+  #heads: number;
+  #revision: number;
+  #states = new Map<string, FactState>();
+
+  constructor({ revision, facts, heads, named, isWhole = false }: FoundUser, historyMax: number) {
+    this.historyMax = historyMax;
+    this.#isWhole = isWhole;
+    this.#revision = revision;
+    this.#facts = facts;
+    this.#heads = heads;
+    for (const found of named) {
+      const { place, channel, present, last } = found;
+      assert(present === undefined || present.ordinal === last, "the present value is the last one");
+      this.#states.set(nameOf(found), { place, channel, found, present, last, dropBelow: 0, added: [] });
+    }
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get facts(): number {
+    return this.#facts;
+  }
+
+  get heads(): number {
+    return this.#heads;
+  }
+
+  /** The names that were asked for. */
+  get names(): readonly FactName[] {
+    return [...this.#states.values()];
+  }
+
+  /** Whether there is, or was, a value on a label. */
+  isKnown(name: FactName): boolean {
+    return this.#stateOf(name).last > 0;
+  }
+
+  /** The fact of a place and channel, unless it has expired. */
+  live(name: FactName, nowMs: number): FactRecord | undefined {
+    const { present } = this.#stateOf(name);
+    return present !== undefined && isLive(present, nowMs) ? present : undefined;
+  }
+
+  /** The earlier values of a fact, the oldest first, with an expired one that was not ended yet. */
+  earlier(name: FactName, nowMs: number): readonly EarlierFact[] {
+    const { found, present, added, dropBelow } = this.#stateOf(name);
+    const stored = found.earlier.filter(({ ordinal }) => ordinal >= dropBelow);
+    const expired = present !== undefined && !isLive(present, nowMs) ? [asExpired(present)] : [];
+    const all = [...stored, ...added, ...expired];
+    return this.historyMax === 0 ? [] : withoutGap(all, present, expired.length > 0).slice(-this.historyMax);
+  }
+
+  /** Writes a value; the fact that was there before. What has expired must have been ended. */
+  set(
+    change: FactChange & { readonly value: string },
+    author: Author,
+    nowMs: number,
+  ): FactRecord | undefined {
+    const state = this.#stateOf(change);
+    const { present: before, place, channel, last } = state;
+    const { value, updatedAtMs = nowMs, expiresAtMs = null } = change;
+    const isSame = before?.value === value;
+    const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
+    this.#revision += 1;
+    const present = {
+      place,
+      channel,
+      value,
+      revision: this.#revision,
+      updatedAtMs,
+      // A clock may have been set back meanwhile.
+      sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : updatedAtMs,
+      expiresAtMs,
+      ordinal,
+      // Who wrote a value stays with it.
+      writtenBy: isSame ? before.writtenBy : author.writtenBy,
+      sessionId: isSame ? before.sessionId : author.sessionId,
+    };
+    if (before === undefined) {
+      this.#facts += 1;
+      if (last > 0) this.#heads -= 1;
+    }
+    const ended = before === undefined || isSame ? [] : [earlierOf(before, "replaced", updatedAtMs)];
+    this.#replace({ ...state, present, last: ordinal }, ended, ordinal);
+    return before;
+  }
+
+  /** Forgets a fact, and its history unless it is kept. `found`: there was something to forget. */
+  forget(
+    change: FactName & { readonly keepHistory?: boolean },
+    nowMs: number,
+  ): { readonly before: FactRecord | undefined; readonly found: boolean } {
+    const state = this.#stateOf(change);
+    const { present: before, last } = state;
+    if (change.keepHistory) {
+      if (before !== undefined) this.#end(state, before, "forgotten", nowMs);
+      return { before, found: before !== undefined };
+    }
+    if (last === 0) return { before: undefined, found: false };
+    if (before === undefined) this.#heads -= 1;
+    else this.#facts -= 1;
+    this.#revision += 1;
+    this.#wipe(state);
+    return { before, found: true };
+  }
+
+  /** Moves a fact that has expired to the history, and returns it. To be called before the fact is changed. */
+  endExpired(name: FactName, nowMs: number): FactRecord | undefined {
+    const state = this.#stateOf(name);
+    const { present } = state;
+    if (present === undefined || isLive(present, nowMs)) return undefined;
+    assert(present.expiresAtMs !== null, "an expired fact has a moment");
+    this.#end(state, present, "expired", present.expiresAtMs);
+    return present;
+  }
+
+  /** How many of the channels that were asked for have a fact in one of the places. */
+  countLive(places: readonly Place[], nowMs: number): number {
+    const channels = new Set<number>();
+    for (const { place, channel, present } of this.#states.values())
+      if (present !== undefined && isLive(present, nowMs) && places.includes(place)) channels.add(channel);
+    return channels.size;
+  }
+
+  /** Does a change whole or, where it throws, not at all. */
+  attempt<T>(change: () => T): T {
+    const before = { revision: this.#revision, facts: this.#facts, heads: this.#heads };
+    const states = new Map(this.#states);
+    try {
+      return change();
+    } catch (error) {
+      this.#revision = before.revision;
+      this.#facts = before.facts;
+      this.#heads = before.heads;
+      this.#states = states;
+      throw error;
+    }
+  }
+
+  /** What has changed since it was found. */
+  differences(): FactDifference[] {
+    const changed: FactDifference[] = [];
+    for (const { place, channel, found, present, last, dropBelow, added } of this.#states.values()) {
+      if (present === found.present && last === found.last && dropBelow === 0) continue;
+      const { present: before, last: lastBefore } = found;
+      changed.push({ place, channel, before, present, lastBefore, last, dropBelow, added });
+    }
+    return changed;
+  }
+
+  /** Of a whole user, or place, what was not found is not there. */
+  #stateOf(name: FactName): FactState {
+    const state = this.#states.get(nameOf(name));
+    assert(state !== undefined || this.#isWhole, "a change names every fact that it looks at");
+    if (state !== undefined) return state;
+    const { place, channel } = name;
+    const found = { place, channel, present: undefined, earlier: [], last: 0 };
+    return { place, channel, found, present: undefined, last: 0, dropBelow: 0, added: [] };
+  }
+
+  /** The fact becomes the last entry of its history. */
+  #end(state: FactState, fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): void {
+    this.#facts -= 1;
+    this.#revision += 1;
+    if (this.historyMax === 0) {
+      this.#wipe(state);
+      return;
+    }
+    this.#heads += 1;
+    this.#replace({ ...state, present: undefined }, [earlierOf(fact, ended, endedAtMs)], fact.ordinal + 1);
+  }
+
+  #wipe(state: FactState): void {
+    const wiped = { ...state, present: undefined, last: 0, dropBelow: EVERYTHING, added: [] };
+    this.#states.set(nameOf(state), wiped);
+  }
+
+  /** @param next the ordinal that the history ends before */
+  #replace(state: FactState, ended: readonly EarlierFact[], next: number): void {
+    const floor = next - this.historyMax;
+    const added = [...state.added, ...ended].filter(({ ordinal }) => ordinal >= floor);
+    const dropBelow = Math.max(state.dropBelow, floor > 1 ? floor : 0);
+    this.#states.set(nameOf(state), { ...state, added, dropBelow });
+  }
+}
+
+export function nameOf({ place, channel }: FactName): string {
+  return `${channel} ${place}`;
+}
+
+export function isLive({ expiresAtMs }: Pick<FactRecord, "expiresAtMs">, nowMs: number): boolean {
+  return expiresAtMs === null || expiresAtMs > nowMs;
+}
+
+/** The earlier values that follow one another up to the last: where less was kept for a while, some are missing. */
+function withoutGap(
+  earlier: readonly EarlierFact[],
+  present: FactRecord | undefined,
+  isExpired: boolean,
+): readonly EarlierFact[] {
+  let expected = present === undefined || isExpired ? (earlier.at(-1)?.ordinal ?? 0) : present.ordinal - 1;
+  const first = earlier.findLastIndex(({ ordinal }) => ordinal !== expected--);
+  return earlier.slice(first + 1);
+}
+
+function earlierOf(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): EarlierFact {
+  const { code: _, expiresAtMs: __, ...value } = fact;
+  return { ...value, ended, endedAtMs };
+}
+
+/** A fact that has expired, although nobody has ended it yet. */
+export function asExpired(fact: FactRecord): EarlierFact {
+  assert(fact.expiresAtMs !== null, "an expired fact has a moment");
+  return earlierOf(fact, "expired", fact.expiresAtMs);
+}

@@ -1,0 +1,152 @@
+/**
+ * What stores keep beside facts: labels and keys of accounts, requests for keys, and what is told to listeners. Facts, and
+ * what a store does with them, are in ports.ts.
+ */
+
+import type { Tier } from "../base/tiers.ts";
+
+/**
+ * A place where a person's facts are kept: "" is the person's own, a project's is its name, a worktree's is the
+ * project's and its own with a slash between. (places.ts)
+ */
+export type Place = string;
+
+/** Where a label's facts go if a call does not say: `worktree` means the innermost place that the call names. */
+export type Scope = "person" | "project" | "worktree";
+
+/** A label of an account's own (channels 40 to 255), or what an account has changed of a standard one (0 to 39). */
+export interface LabelRecord {
+  readonly channel: number;
+  readonly label: string;
+  readonly description: string;
+  readonly example: string;
+  readonly oneOf: readonly string[] | null;
+  readonly maxBytes: number | null;
+  readonly ttlS: number | null;
+  readonly scope: Scope | null;
+  readonly hidden: boolean;
+  readonly createdAtMs: number;
+  /** What the writer that added it calls itself, and the first 12 characters of its key, where they are known. */
+  readonly createdBy?: string;
+  readonly createdKey?: string;
+  /** It is no label any more; its channel is kept for it. */
+  readonly removed?: true;
+}
+
+/** What can be changed of a label. */
+export type LabelChange = Partial<
+  Pick<LabelRecord, "description" | "example" | "oneOf" | "maxBytes" | "ttlS" | "hidden">
+>;
+
+/** `full`: no channel is left. `text_full`: the texts of the account's labels would be too long together. */
+export type AddLabelOutcome =
+  | { readonly outcome: "added" | "exists"; readonly label: LabelRecord }
+  | { readonly outcome: "full" | "text_full" };
+
+export type ChangeLabelOutcome =
+  | { readonly outcome: "changed"; readonly label: LabelRecord }
+  | { readonly outcome: "missing" | "text_full" };
+
+export type RemoveLabelOutcome = "removed" | "in_use" | "missing";
+
+/** A key that reads cannot write or forget. */
+export type KeyAccess = "read" | "write";
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly account: string;
+  readonly tier: Tier;
+  /** SHA-256 of the key, in hexadecimal. */
+  readonly hash: string;
+  /** The key's first 12 characters. */
+  readonly prefix: string;
+  readonly note: string;
+  /** The one user whose facts the key is for; null: all users of the account. */
+  readonly user: string | null;
+  readonly access: KeyAccess;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  readonly lastUsedAtMs: number | null;
+}
+
+export interface AccountRecord {
+  readonly account: string;
+  readonly createdAtMs: number;
+}
+
+export interface KeyRequest {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly purpose: string;
+  readonly tier: Tier;
+  readonly createdAtMs: number;
+  readonly status: "open" | "approved" | "declined";
+  readonly decidedAtMs: number | null;
+  /** The key that an approval made. */
+  readonly keyId: string | null;
+}
+
+/** What must hold for an approval to add its key. An account exists where it has, or had, a key, or holds facts. */
+export interface KeyApproval {
+  /** The request, which must be open. */
+  readonly requestId: string;
+  readonly account: "new" | "existing";
+}
+
+export type AddKeyOutcome =
+  | "added"
+  | "key_exists"
+  | "request_not_open"
+  | "account_exists"
+  | "account_missing";
+
+/** A fact that was found expired. */
+export interface EndedFact {
+  readonly account: string;
+  readonly userId: string;
+  readonly place: Place;
+  readonly channel: number;
+  readonly revision: number;
+  /** The moment at which it expired, not that at which it was found. */
+  readonly endedAtMs: number;
+}
+
+export type EventKind = "written" | "forgotten" | "expired";
+
+/** Something that happened to a fact, as stores record it for listeners. */
+export interface RecordedEvent {
+  readonly account: string;
+  /** Grows with each event of any account, in the order in which they can be read. */
+  readonly number: number;
+  readonly userId: string;
+  readonly place: Place;
+  /** null: everything at the place, and inside it, was forgotten. */
+  readonly channel: number | null;
+  readonly revision: number;
+  readonly kind: EventKind;
+  readonly writtenBy: string | null;
+  readonly atMs: number;
+}
+
+/** What a write tells listeners. */
+export type UserChange = Omit<RecordedEvent, "account" | "userId" | "number">;
+
+/** What a store records that several processes write to. */
+export interface EventLog {
+  /**
+   * Has what happens in an account recorded until a moment, or a later one. What is written after it resolves is
+   * recorded. `log` is another text where recording has begun anew; `last` is the number of the last event of all.
+   */
+  followEvents(account: string, untilMs: number): Promise<{ readonly log: string; readonly last: number }>;
+  /**
+   * The events of accounts after a number, in order. `last` is as above. Of events up to `first` some may be missing; it is
+   * that of the first account.
+   */
+  readEvents(
+    accounts: readonly string[],
+    after: number,
+    limit: number,
+  ): Promise<{ readonly first: number; readonly last: number; readonly events: readonly RecordedEvent[] }>;
+}

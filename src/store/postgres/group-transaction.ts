@@ -1,0 +1,134 @@
+/**
+ * A group of writes as one transaction of two trips: what the writes name is locked and read (queries/group-reads), the
+ * law decides them one after the other (memory/law), and what has become of the users is stored and committed
+ * (queries/group-writes). Nothing that is read before the lock is written after it.
+ */
+
+import { assert } from "../../base/assert.ts";
+import { Failure } from "../../base/errors.ts";
+import { applyLaw, type Decision } from "../../memory/law/law.ts";
+import { UserMemory } from "../../memory/law/user-memory.ts";
+import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { Sql, Transaction } from "./connection/database.ts";
+import { counterName } from "./queries/group-locks.ts";
+import { type FoundGroup, readGroup, usersOf } from "./queries/group-reads.ts";
+import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
+import { rowsFor } from "./queries/rows.ts";
+
+export interface GroupOptions {
+  /** How many earlier values of a fact are kept. */
+  readonly historyMax: number;
+  /** The tables are distributed. */
+  readonly isCluster: boolean;
+}
+
+/** What a write is answered, or why the law refuses it. */
+export type WriteResult = WriteOutcome | Failure;
+
+/** @param requests at least one; an idempotency key at most once, and work on a whole user alone with its user */
+export function groupTransaction(
+  requests: readonly WriteRequest[],
+  { historyMax, isCluster }: GroupOptions,
+): Transaction<WriteResult[]> {
+  assert(requests.length >= 1, "a group has a write");
+  const { users, userOf } = usersOf(requests);
+  return async (sql, onSend) => {
+    const rows = rowsFor(sql, isCluster);
+    const begun = begin(sql);
+    try {
+      const found = await readGroup(sql, rows, requests, users);
+      await begun;
+      const memories = found.users.map(
+        ({ found: named, ...counts }, i) =>
+          new UserMemory({ ...counts, named, isWhole: users[i].inside.length > 0 }, historyMax),
+      );
+      const decisions = decide(requests, (i) => memories[userOf[i]], found);
+      const records = recordsOf(requests, decisions, found);
+      const isChanged = decisions.some(
+        (decision) => !(decision instanceof Failure) && decision.outcome.outcome === "stored",
+      );
+      if (isChanged) {
+        onSend();
+        await storeGroup(sql, rows, users, memories, records);
+      } else await sql`ROLLBACK`;
+      return decisions.map((decision) => (decision instanceof Failure ? decision : decision.outcome));
+    } catch (error) {
+      await sql`ROLLBACK`.catch(() => {});
+      throw error;
+    }
+  };
+}
+
+/** Sent with what follows; its failure shows there too. */
+function begin(sql: Sql): Promise<void> {
+  const begun = sql`BEGIN`.then(() => {});
+  begun.catch(() => {});
+  return begun;
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+function decide(
+  requests: readonly WriteRequest[],
+  memoryOf: (write: number) => UserMemory,
+  { replays, used, others, gone }: FoundGroup,
+): (Decision | Failure)[] {
+  const counts = new Map(used);
+  return requests.map((request, i) => {
+    const { quota } = request;
+    const counter = quota === undefined || quota.limit === null ? undefined : counterName(quota);
+    const memory = memoryOf(i);
+    try {
+      const decision = memory.attempt(() =>
+        applyLaw(memory, request, {
+          replay: replays.get(i)?.replay,
+          used: counter === undefined ? 0 : (counts.get(counter) ?? 0),
+          others: others.get(i) ?? 0,
+          gone: gone.get(request.account) ?? NONE,
+        }),
+      );
+      if (counter !== undefined) counts.set(counter, decision.outcome.used);
+      return decision;
+    } catch (error) {
+      // A damaged row, or an error of the programmer, is everybody's.
+      if (!(error instanceof Failure)) throw error;
+      return error;
+    }
+  });
+}
+
+function recordsOf(
+  requests: readonly WriteRequest[],
+  decisions: readonly (Decision | Failure)[],
+  { replays, heard }: FoundGroup,
+): GroupRecords {
+  const kept = new Map<WriteRequest, { channelCount: number; revision: number; answer: string | null }>();
+  const unkept: WriteRequest[] = [];
+  const wiped: WriteRequest[] = [];
+  const counted: { request: WriteRequest; count: number }[] = [];
+  const events: GroupRecords["events"][number][] = [];
+  const erased: GroupRecords["erased"][number][] = [];
+  for (const [i, decision] of decisions.entries()) {
+    const request = requests[i];
+    const { account, userId } = request;
+    if (decision instanceof Failure || decision.outcome.outcome !== "stored") {
+      if (replays.get(i)?.isNew) unkept.push(request);
+      continue;
+    }
+    const { outcome, answer, isWiped, counted: count } = decision;
+    if (isWiped) {
+      wiped.push(request);
+      for (const [other, values] of kept)
+        if (other.account === account && other.userId === userId)
+          kept.set(other, { ...values, answer: null });
+    }
+    const { channelCount, revision } = outcome;
+    kept.set(request, { channelCount, revision, answer });
+    counted.push({ request, count });
+    for (const change of request.changes)
+      if (change.kind === "erase")
+        erased.push({ account, userId, within: change.within, nowMs: request.nowMs });
+    if (heard.has(account)) events.push(...outcome.events.map((event) => ({ ...event, account, userId })));
+  }
+  return { kept, unkept, wiped, erased, counted, events };
+}

@@ -1,0 +1,45 @@
+/**
+ * A round of every pair of writes on the embedded store, of every third on two nodes with one PostgreSQL, and a killed process
+ * on each; `npm run test:races` has 200 rounds of all.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newDatabase } from "../../postgres/server.ts";
+import { killRound } from "./kills.ts";
+import { PAIRS } from "./plans.ts";
+import { type Nodes, type Round, runAll, runRound } from "./round.ts";
+import { inNewFolder, openNodes, type StoreName } from "./stores.ts";
+
+const ROUNDS: readonly Round[] = PAIRS.map((pair, i) => ({ pair, seed: i + 1 }));
+const KILLED: Round = { pair: ["batch", "move"], seed: 1 };
+
+async function onNodes(store: StoreName, at: string, work: (nodes: Nodes) => Promise<void>): Promise<void> {
+  const nodes = await openNodes(store, at);
+  try {
+    await work(nodes);
+  } finally {
+    await nodes.close();
+  }
+}
+
+async function keepRules(nodes: Nodes, rounds: readonly Round[]): Promise<void> {
+  const errors: Error[] = [];
+  const failed = (error: Error) => void errors.push(error);
+  await runAll(rounds, (round) => runRound(nodes, round), failed);
+  assert.deepEqual(errors, []);
+}
+
+test("embedded: writes of every pair of kinds at once keep the rules, whatever their order", () =>
+  inNewFolder((folder) => onNodes("embedded", folder, (nodes) => keepRules(nodes, ROUNDS))));
+
+test("postgres: writes of every third pair of kinds at once on two nodes keep the rules, whatever their order", async () => {
+  const rounds = ROUNDS.filter((_, i) => i % 3 === 0);
+  await onNodes("nodes", await newDatabase(), (nodes) => keepRules(nodes, rounds));
+});
+
+test("embedded: a killed process leaves what it acknowledged, and of the rest all or nothing", () =>
+  inNewFolder(async (folder) => void (await killRound("embedded", folder, KILLED))));
+
+test("postgres: a killed node leaves what it acknowledged, and of the rest all or nothing", async () =>
+  void (await killRound("postgres", await newDatabase(), KILLED)));

@@ -1,0 +1,73 @@
+/**
+ * Every pair of writes against one another: npm run test:races -- [SEED] [ROUNDS] [embedded|postgres|nodes]. 200 rounds of
+ * each pair on each store by default, then processes that are killed in the midst of a round. A broken rule is told with
+ * its pair and seed, and all that was called; the others go on.
+ */
+
+import assert from "node:assert/strict";
+import { PostgresServer } from "../../../bench/store/postgres-server.ts";
+import { ProgressLine } from "../../../src/cli/progress.ts";
+import { killRound } from "./kills.ts";
+import { PAIRS } from "./plans.ts";
+import { type Round, runAll, runRound } from "./round.ts";
+import { inNewFolder, openNodes, STORES, type StoreName } from "./stores.ts";
+
+const KILLS_AT_ONCE = 2;
+const SHOWN_MAX = 3;
+
+const [seed = 1, rounds = 200] = process.argv.slice(2, 4).map(Number);
+const chosen = process.argv[4];
+assert.ok(chosen === undefined || STORES.some((store) => store === chosen), `no such store: ${chosen}`);
+
+async function all(
+  what: string,
+  rounds: readonly Round[],
+  run: (round: Round) => Promise<unknown>,
+  lanes?: number,
+): Promise<void> {
+  const startMs = performance.now();
+  const progress = new ProgressLine(what, rounds.length, true);
+  let broken = 0;
+  const failed = ({ message }: Error) => {
+    broken += 1;
+    if (broken <= SHOWN_MAX) console.error(message);
+  };
+  await runAll(rounds, (round) => run(round).finally(() => progress.step()), failed, lanes);
+  progress.end();
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+  const counts = `${PAIRS.length} pairs, ${rounds.length} rounds, ${broken} violations, ${seconds} s`;
+  console.log(`${what}: ${counts}`);
+  if (broken > 0) process.exitCode = 1;
+}
+
+function roundsOf(count: number): Round[] {
+  return Array.from({ length: count }, (_, i) =>
+    PAIRS.map((pair, j) => ({ pair, seed: seed + i * PAIRS.length + j })),
+  ).flat();
+}
+
+async function races(store: StoreName, at: string): Promise<void> {
+  const nodes = await openNodes(store, at);
+  await all(`races on ${store}`, roundsOf(rounds), (round) => runRound(nodes, round));
+  await nodes.close();
+}
+
+const server =
+  chosen === "embedded" ? undefined : await PostgresServer.start(["fsync=off", "synchronous_commit=off"]);
+for (const store of STORES) {
+  if (chosen !== undefined && chosen !== store) continue;
+  if (store === "embedded") await inNewFolder((folder) => races(store, folder));
+  else await races(store, await server!.createDatabase(`races_${store}`));
+  if (store === "nodes") continue;
+  let inFlight = 0;
+  const kill = async (round: Round) => {
+    const killAt = async (at: string) => {
+      if (await killRound(store, at, round)) inFlight += 1;
+    };
+    if (store === "embedded") await inNewFolder(killAt);
+    else await killAt(await server!.createDatabase(`kill_${round.seed}`));
+  };
+  await all(`kills on ${store}`, roundsOf(1), kill, KILLS_AT_ONCE);
+  console.log(`calls were in flight at ${inFlight} of the kills`);
+}
+await server?.remove();

@@ -1,0 +1,149 @@
+/** The law by itself: a past that is written again, a move, and what a refused write leaves. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pastOf } from "../../../src/memory/law/imports.ts";
+import { applyLaw, readingOf } from "../../../src/memory/law/law.ts";
+import { type FoundFact, UserMemory } from "../../../src/memory/law/user-memory.ts";
+import type { Change, FactRecord, PastValue, WriteRequest } from "../../../src/memory/ports.ts";
+
+const START = Date.UTC(2026, 10, 15, 12);
+const NOTHING_FOUND = { replay: undefined, used: 0, others: 0, gone: new Set<number>() };
+
+function fact(place: string, channel: number, value: string, more: Partial<FactRecord> = {}): FactRecord {
+  return {
+    place,
+    channel,
+    value,
+    revision: 1,
+    updatedAtMs: START,
+    sinceMs: START,
+    expiresAtMs: null,
+    writtenBy: null,
+    sessionId: null,
+    ordinal: 1,
+    ...more,
+  };
+}
+
+const foundAs = (present: FactRecord): FoundFact => {
+  const { place, channel, ordinal: last } = present;
+  return { place, channel, present, earlier: [], last };
+};
+
+function memoryOf(facts: readonly FactRecord[], isWhole = true): UserMemory {
+  const revision = Math.max(0, ...facts.map((one) => one.revision));
+  return new UserMemory({ revision, facts: facts.length, heads: 0, named: facts.map(foundAs), isWhole }, 8);
+}
+
+function request(changes: readonly Change[], nowMs = START + 1_000): WriteRequest {
+  return { account: "acme", userId: "ada", changes, places: [""], nowMs };
+}
+
+test("the steps of a past are made at their times, and not before the value that they follow has expired", () => {
+  const value = (text: string, more: Partial<PastValue> = {}): PastValue => {
+    const { place: _, channel: __, expiresAtMs: ___, ...plain } = fact("loom", 0, text);
+    return { ...plain, ...more };
+  };
+  const steps = (...values: PastValue[]) =>
+    pastOf({ place: "loom", channel: 0 }, values).map(({ step: { change, nowMs } }) => [
+      change.value,
+      (change.updatedAtMs ?? START) - START,
+      nowMs - START,
+      change.expiresAtMs == null ? null : change.expiresAtMs - START,
+    ]);
+  assert.deepEqual(steps(value("a", { expiresAtMs: START + 9 })), [["a", 0, 0, 9]]);
+  assert.deepEqual(steps(value("a", { updatedAtMs: START + 5, expiresAtMs: START + 9 })), [
+    ["a", 0, 0, null],
+    ["a", 5, 5, 9],
+  ]);
+  const at = (ms: number) => ({ updatedAtMs: START + ms, sinceMs: START + ms });
+  const replaced = value("a", { ended: "replaced", endedAtMs: START + 7 });
+  assert.deepEqual(steps(replaced, value("b", at(7))), [
+    ["a", 0, 0, null],
+    ["b", 7, 7, null],
+  ]);
+  assert.deepEqual(steps(replaced, value("b", at(8))), [
+    ["a", 0, 0, null],
+    ["b", 7, 7, null],
+    ["b", 8, 8, null],
+  ]);
+  const expired = value("a", { ended: "expired", endedAtMs: START + 7 });
+  assert.deepEqual(steps(expired, value("b", at(3))), [
+    ["a", 0, 0, 7],
+    ["b", 3, 7, null],
+  ]);
+  const forgotten = value("a", { ended: "forgotten", endedAtMs: START + 7 });
+  assert.deepEqual(steps(forgotten), [
+    ["a", 0, 0, null],
+    [null, 0, 7, null],
+  ]);
+});
+
+test("a move leaves nothing at the old place, and each fact once", () => {
+  const facts = [
+    fact("old", 1, "a", { revision: 1 }),
+    fact("old/x", 1, "b", { revision: 2 }),
+    fact("", 1, "c", { revision: 3 }),
+  ];
+  const memory = memoryOf(facts);
+  const { outcome } = applyLaw(memory, request([{ kind: "move", from: "old", to: "new" }]), NOTHING_FOUND);
+  assert.ok(outcome.outcome === "stored");
+  assert.equal(outcome.report?.moved, 2);
+  assert.equal(memory.facts, 3);
+  const now = memory.names.flatMap((name) => memory.live(name, START + 1_000) ?? []);
+  assert.deepEqual(now.map(({ place, value }) => [place, value]).sort(), [
+    ["", "c"],
+    ["new", "a"],
+    ["new/x", "b"],
+  ]);
+});
+
+test("revisions go on after those of a user who is gone, and a refused write leaves nothing", () => {
+  const memory = new UserMemory(
+    {
+      revision: 41,
+      facts: 0,
+      heads: 0,
+      named: [{ place: "", channel: 0, present: undefined, earlier: [], last: 0 }],
+    },
+    8,
+  );
+  const set = (value: string, more = {}): Change => ({ place: "", channel: 0, value, ...more });
+  const terms = { label: "USER.name", oneOf: ["Ada"], maxBytes: null };
+  assert.throws(
+    () => memory.attempt(() => applyLaw(memory, request([set("Bob", { terms })]), NOTHING_FOUND)),
+    { code: "invalid_value" },
+  );
+  assert.deepEqual([memory.revision, memory.facts, memory.differences()], [41, 0, []]);
+  const { outcome } = applyLaw(memory, request([set("Ada", { terms, ifRevision: 0 })]), NOTHING_FOUND);
+  assert.ok(outcome.outcome === "stored");
+  assert.equal(outcome.changes[0].revision, 42);
+  // What held for the fact of before does not hold for this one.
+  const { outcome: late } = applyLaw(memory, request([set("Ada", { ifRevision: 41 })]), NOTHING_FOUND);
+  assert.equal(late.outcome, "conflict");
+});
+
+test("a memory of 10,000 facts takes no further one, and lets old ones be changed and forgotten", () => {
+  const named = [0, 1].map((channel) => ({ place: "", channel, present: undefined, earlier: [], last: 0 }));
+  const full = { revision: 10_000, facts: 10_000, heads: 0 };
+  const changes: Change[] = [{ place: "", channel: 1, value: "one more" }];
+  const memory = new UserMemory({ ...full, named }, 8);
+  assert.throws(() => memory.attempt(() => applyLaw(memory, request(changes), NOTHING_FOUND)), {
+    code: "memory_full",
+  });
+  const known = foundAs(fact("", 1, "old"));
+  const again = new UserMemory({ ...full, named: [known] }, 8);
+  assert.equal(applyLaw(again, request(changes), NOTHING_FOUND).outcome.outcome, "stored");
+});
+
+test("a request names every fact that it may change or count", () => {
+  const forget: Change = { kind: "forget", channel: 3, places: ["", "loom"], otherwise: "loom" };
+  const { names, inside, history } = readingOf({ changes: [forget], places: [""] });
+  assert.deepEqual(names, [
+    { place: "", channel: 3 },
+    { place: "loom", channel: 3 },
+  ]);
+  assert.deepEqual([inside, history], [[], false]);
+  assert.equal(readingOf({ changes: [{ kind: "move", from: "a", to: "b" }], places: [] }).history, true);
+});
