@@ -163,7 +163,7 @@ export const LIFE_OPERATIONS = {
       "Adds a label of the account's own. The same label with the same terms again is answered with 200.",
     status: 201,
     body: life.AddLabelBody,
-    answer: life.LabelAnswer,
+    answer: wire.LabelAnswer,
     errors: ["invalid_request", "label_exists", "labels_full", ...STORING],
   },
   changeLabel: {
@@ -176,7 +176,7 @@ export const LIFE_OPERATIONS = {
     summary: "Changes the terms of a label for later writes; of a standard label only whether it is hidden.",
     params: life.LabelParams,
     body: life.ChangeLabelBody,
-    answer: life.LabelAnswer,
+    answer: wire.LabelAnswer,
     errors: [...LABELLED, "labels_full", ...STORING],
   },
   removeLabel: {
@@ -189,7 +189,7 @@ export const LIFE_OPERATIONS = {
     summary:
       "Removes an own label that no fact and no history of the account has. Its channel is given to no other label.",
     params: life.LabelParams,
-    answer: life.RemoveLabelAnswer,
+    answer: wire.StatusAnswer,
     errors: [
       "invalid_request",
       "not_found",

@@ -1,6 +1,6 @@
 /** What crosses the wire for a fact's life: lists, history, going back, the users and the labels of an account. */
 
-import { CHANNEL_COUNT_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
 import * as wire from "./schemas.ts";
 import { Type } from "./type.ts";
@@ -46,26 +46,24 @@ export const RemoveBody = Type.Object({
 });
 
 export const HistoryQuery = Type.Object({ user_id: wire.UserId, label: wire.Label, project: wire.Project });
+export const FactRevision = Type.Object({
+  revision: wire.Revision,
+  value: Type.String(),
+  updated_at: wire.Time,
+  written_by: Type.Optional(Type.String()),
+  session_id: Type.Optional(Type.String()),
+  ended: Type.Optional(
+    Type.Union([Type.Literal("replaced"), Type.Literal("forgotten"), Type.Literal("expired")], {
+      description: "Absent for the present value.",
+    }),
+  ),
+  ended_at: Type.Optional(wire.Time),
+});
 export const HistoryAnswer = Type.Object({
   user_id: Type.String(),
   label: Type.String(),
   place: wire.PlaceKind,
-  revisions: Type.Array(
-    Type.Object({
-      revision: wire.Revision,
-      value: Type.String(),
-      updated_at: wire.Time,
-      written_by: Type.Optional(Type.String()),
-      session_id: Type.Optional(Type.String()),
-      ended: Type.Optional(
-        Type.Union([Type.Literal("replaced"), Type.Literal("forgotten"), Type.Literal("expired")], {
-          description: "Absent for the present value.",
-        }),
-      ),
-      ended_at: Type.Optional(wire.Time),
-    }),
-    { description: "The newest first." },
-  ),
+  revisions: Type.Array(FactRevision, { description: "The newest first." }),
 });
 
 export const RestoreBody = Type.Object({
@@ -85,26 +83,24 @@ export const ChangesQuery = Type.Object({
   limit: Limit,
   cursor: Cursor,
 });
+export const FactChange = Type.Object({
+  label: Type.String(),
+  project: ProjectName,
+  kind: Type.Union([Type.Literal("written"), Type.Literal("forgotten"), Type.Literal("expired")]),
+  value: Type.String(),
+  was: Type.Optional(
+    Type.String({
+      description: "The value that was replaced; absent where there was none, or none is kept.",
+    }),
+  ),
+  revision: wire.Revision,
+  at: wire.Time,
+  written_by: Type.Optional(Type.String()),
+  session_id: Type.Optional(Type.String()),
+});
 export const ChangesAnswer = Type.Object({
   user_id: Type.String(),
-  changes: Type.Array(
-    Type.Object({
-      label: Type.String(),
-      project: ProjectName,
-      kind: Type.Union([Type.Literal("written"), Type.Literal("forgotten"), Type.Literal("expired")]),
-      value: Type.String(),
-      was: Type.Optional(
-        Type.String({
-          description: "The value that was replaced; absent where there was none, or none is kept.",
-        }),
-      ),
-      revision: wire.Revision,
-      at: wire.Time,
-      written_by: Type.Optional(Type.String()),
-      session_id: Type.Optional(Type.String()),
-    }),
-    { description: "The newest first." },
-  ),
+  changes: Type.Array(FactChange, { description: "The newest first." }),
   next_cursor: NextCursor,
 });
 
@@ -129,20 +125,20 @@ export const MoveProjectAnswer = Type.Object({
   moved: Type.Integer({ description: "How many facts were moved." }),
 });
 const OptionalValue = Type.Union([Type.String(), Type.Null()]);
+export const RolledBackFact = Type.Object({
+  label: Type.String(),
+  project: ProjectName,
+  from: OptionalValue,
+  to: OptionalValue,
+});
+export const UnreachedFact = Type.Object({ label: Type.String(), project: ProjectName });
 export const RollbackAnswer = Type.Object({
   status: Type.Union([wire.Ok, Type.Literal("planned"), Type.Literal("unreached")], {
     description:
       "`planned`: nothing was changed, as asked. `unreached`: nothing was changed, because the history of some labels does not reach back that far.",
   }),
-  changes: Type.Array(
-    Type.Object({
-      label: Type.String(),
-      project: ProjectName,
-      from: OptionalValue,
-      to: OptionalValue,
-    }),
-  ),
-  unreached: Type.Array(Type.Object({ label: Type.String(), project: ProjectName })),
+  changes: Type.Array(RolledBackFact),
+  unreached: Type.Array(UnreachedFact),
 });
 
 export const UserExportQuery = Type.Object({ user_id: wire.UserId });
@@ -157,15 +153,14 @@ export const UsersQuery = Type.Object({
   limit: Limit,
   cursor: Cursor,
 });
+export const ListedUser = Type.Object({
+  user_id: Type.String(),
+  projects: Type.Array(Type.String(), { description: "Projects and worktrees with facts." }),
+  channel_count: Type.Integer({ description: "Facts of the person's own." }),
+  updated_at: Type.Union([wire.Time, Type.Null()]),
+});
 export const UsersAnswer = Type.Object({
-  users: Type.Array(
-    Type.Object({
-      user_id: Type.String(),
-      projects: Type.Array(Type.String(), { description: "Projects and worktrees with facts." }),
-      channel_count: Type.Integer({ description: "Facts of the person's own." }),
-      updated_at: Type.Union([wire.Time, Type.Null()]),
-    }),
-  ),
+  users: Type.Array(ListedUser),
   next_cursor: NextCursor,
 });
 
@@ -203,18 +198,4 @@ export const LabelParams = Type.Object({ label: Type.String({ minLength: 1, maxL
 export const ChangeLabelBody = Type.Object({
   ...LabelTerms,
   description: Type.Optional(LabelTerms.description),
-});
-export const RemoveLabelAnswer = Type.Object({ status: Type.Literal("ok") });
-export const LabelAnswer = Type.Object({
-  channel: Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 }),
-  label: Type.String(),
-  description: Type.String(),
-  example: Type.String(),
-  own: Type.Boolean({ description: "A label of the account's own." }),
-  scope: wire.ScopeName,
-  hidden: Type.Boolean(),
-  one_of: Type.Optional(Type.Array(Type.String())),
-  max_bytes: Type.Optional(Type.Integer()),
-  ttl_s: Type.Optional(Type.Integer()),
-  ...wire.LabelOrigin,
 });

@@ -4,7 +4,7 @@
  * wait for; test/unit/contract/type.test.ts compares them with the original.
  */
 
-import type { Type as TypeBox } from "typebox";
+import type { Static, TSchema, TUnsafe, Type as TypeBox } from "typebox";
 
 export type { Static, TLiteral, TSchema } from "typebox";
 
@@ -33,3 +33,10 @@ const builders = {
 };
 
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;
+
+/** The same object, with these of its optional fields always there. */
+export function requiring<S extends TSchema, K extends keyof Static<S>>(schema: S, ...names: K[]) {
+  const { required } = schema as { readonly required?: readonly K[] };
+  type Filled = Static<S> & Required<Pick<Static<S>, K>>;
+  return { ...schema, required: [...(required ?? []), ...names] } as unknown as TUnsafe<Filled>;
+}

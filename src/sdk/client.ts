@@ -15,17 +15,15 @@ import type {
   FactsAnswer,
   FlushAnswer,
   ForgetAnswer,
-  ForgetUserAnswer,
   HistoryAnswer,
   LabelAnswer,
   MoveProjectAnswer,
   ReadAnswer,
-  RemoveLabelAnswer,
   RollbackAnswer,
+  StatusAnswer,
   TokenAnswer,
   UsageAnswer,
   UsersAnswer,
-  WriteDetails,
   WrittenAnswer,
   WrittenBatchAnswer,
 } from "../contract/answers.ts";
@@ -156,7 +154,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     label: LabelOf<Own>,
     item: string,
     options: RemoveOptions = {},
-  ): Promise<EncodeAnswer & Partial<WriteDetails>> {
+  ): Promise<EncodeAnswer> {
     const fields = () => ({ label, item, scope: options.scope });
     return this.#contexts.dropAround(userId, () => this.#write("/facts/remove", userId, options, fields));
   }
@@ -214,7 +212,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** Forgets all facts of a user, in a project or everywhere. `not_found` if there are none. */
-  forgetUser(userId: string, options: PersonOptions = {}): Promise<ForgetUserAnswer> {
+  forgetUser(userId: string, options: PersonOptions = {}): Promise<StatusAnswer> {
     return this.#delete("/users", userId, {}, options);
   }
 
@@ -309,7 +307,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** Removes a label of the account's own that nothing has. `label_in_use` where a user has a fact or a history with it. */
-  removeLabel(label: LabelOf<Own>, options: CallOptions = {}): Promise<RemoveLabelAnswer> {
+  removeLabel(label: LabelOf<Own>, options: CallOptions = {}): Promise<StatusAnswer> {
     const path = `/channels/${encodeURIComponent(label)}`;
     return this.#call({ ...options, method: "DELETE", path, retry: "refused" });
   }
