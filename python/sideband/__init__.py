@@ -52,6 +52,7 @@ __all__ = [
     "with_section",
 ]
 
+__version__ = "0.1.0"
 DEFAULT_BASE_URL = "http://127.0.0.1:8787"
 _TIMEOUT_MS = 10_000.0
 # An agent does not wait longer than this for its memory, unless it is told to.
@@ -1111,7 +1112,7 @@ class _Transport:
         return f"{self._address.path}{call.path}{'?' if search else ''}{search}"
 
     def _headers(self, call: _Call) -> Dict[str, str]:
-        headers = {"Accept": "application/json", **call.headers}
+        headers = {"Accept": "application/json", "Sideband-Client": f"python/{__version__}", **call.headers}
         if self._api_key is not None and not call.without_key:
             headers["Authorization"] = f"Bearer {self._api_key}"
         if call.body is not None:
