@@ -339,6 +339,14 @@ class HistoryAnswer(TypedDict):
     revisions: List[FactRevision]
 
 
+class _PlacedLabelRest(TypedDict, total=False):
+    project: str
+
+
+class PlacedLabel(_PlacedLabelRest):
+    label: str
+
+
 class _FactChangeRest(TypedDict, total=False):
     project: str
     was: str
@@ -376,18 +384,10 @@ class RolledBackFact(_RolledBackFactAlways, _RolledBackFactRest):
     pass
 
 
-class _UnreachedFactRest(TypedDict, total=False):
-    project: str
-
-
-class UnreachedFact(_UnreachedFactRest):
-    label: str
-
-
 class RollbackAnswer(TypedDict):
     status: Literal["ok", "planned", "unreached"]
     changes: List[RolledBackFact]
-    unreached: List[UnreachedFact]
+    unreached: List[PlacedLabel]
 
 
 class ListedUser(TypedDict):

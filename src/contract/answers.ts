@@ -27,7 +27,6 @@ export type ContextAnswer = Static<typeof wire.ContextAnswer>;
 /** With `details`. */
 export type DetailedContextAnswer = Static<typeof wire.DetailedContextAnswer>;
 export type DecodeAnswer = Static<typeof wire.DecodeAnswer>;
-export type ModelDecodeAnswer = Static<typeof wire.ModelDecodeAnswer>;
 /** With `details`. */
 export type DetailedDecodeAnswer = Static<typeof wire.DetailedDecodeAnswer>;
 /** With `details`. */
@@ -45,12 +44,13 @@ export type UsageAnswer = Static<typeof wire.UsageAnswer>;
 /** A value that a fact has, or had. */
 export type FactRevision = Static<typeof life.FactRevision>;
 export type HistoryAnswer = Static<typeof life.HistoryAnswer>;
+/** A label and where its fact is. */
+export type PlacedLabel = Static<typeof life.PlacedLabel>;
 export type FactChange = Static<typeof life.FactChange>;
 /** What changed for a user, the newest first. */
 export type ChangesAnswer = Static<typeof life.ChangesAnswer>;
 export type MoveProjectAnswer = Static<typeof life.MoveProjectAnswer>;
 export type RolledBackFact = Static<typeof life.RolledBackFact>;
-export type UnreachedFact = Static<typeof life.UnreachedFact>;
 export type RollbackAnswer = Static<typeof life.RollbackAnswer>;
 export type ListedUser = Static<typeof life.ListedUser>;
 export type UsersAnswer = Static<typeof life.UsersAnswer>;

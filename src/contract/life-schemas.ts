@@ -18,9 +18,12 @@ const Limit = Type.Optional(
   }),
 );
 const Moment = Type.String({ description: "RFC 3339 with its zone, such as `2026-11-15T18:00:00Z`." });
-const ProjectName = Type.Optional(
-  Type.String({ description: "The project or worktree; absent for the person's own." }),
-);
+export const PlacedLabel = Type.Object({
+  label: Type.String(),
+  project: Type.Optional(
+    Type.String({ description: "The project or worktree; absent for the person's own." }),
+  ),
+});
 
 export const AppendBody = Type.Object({
   user_id: wire.UserId,
@@ -84,8 +87,7 @@ export const ChangesQuery = Type.Object({
   cursor: Cursor,
 });
 export const FactChange = Type.Object({
-  label: Type.String(),
-  project: ProjectName,
+  ...PlacedLabel.properties,
   kind: Type.Union([Type.Literal("written"), Type.Literal("forgotten"), Type.Literal("expired")]),
   value: Type.String(),
   was: Type.Optional(
@@ -126,19 +128,17 @@ export const MoveProjectAnswer = Type.Object({
 });
 const OptionalValue = Type.Union([Type.String(), Type.Null()]);
 export const RolledBackFact = Type.Object({
-  label: Type.String(),
-  project: ProjectName,
+  ...PlacedLabel.properties,
   from: OptionalValue,
   to: OptionalValue,
 });
-export const UnreachedFact = Type.Object({ label: Type.String(), project: ProjectName });
 export const RollbackAnswer = Type.Object({
   status: Type.Union([wire.Ok, Type.Literal("planned"), Type.Literal("unreached")], {
     description:
       "`planned`: nothing was changed, as asked. `unreached`: nothing was changed, because the history of some labels does not reach back that far.",
   }),
   changes: Type.Array(RolledBackFact),
-  unreached: Type.Array(UnreachedFact),
+  unreached: Type.Array(PlacedLabel),
 });
 
 export const UserExportQuery = Type.Object({ user_id: wire.UserId });

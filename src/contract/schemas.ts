@@ -263,7 +263,6 @@ export const DecodeAnswer = Type.Object({
   expires_at: Type.Optional(Time),
   place: Type.Optional(PlaceKind),
 });
-export const ModelDecodeAnswer = requiring(DecodeAnswer, "verified");
 export const DetailedDecodeAnswer = requiring(DecodeAnswer, "revision", "updated_at", "place");
 export const DetailedModelDecodeAnswer = requiring(DetailedDecodeAnswer, "verified");
 

@@ -27,12 +27,21 @@ import type {
   WrittenAnswer,
   WrittenBatchAnswer,
 } from "../contract/answers.ts";
-import { checkedAddress, checkedParts, checkedStaleMs, checkedUser } from "./checked-options.ts";
+import {
+  checkedAddress,
+  checkedParts,
+  checkedStaleMs,
+  checkedUser,
+  expectedHeaders,
+  factFields,
+  isoMoment,
+  labelFields,
+  randomKey,
+  variable,
+} from "./checked-options.ts";
 import { ContextCache } from "./context-cache.ts";
 import { DemoClient } from "./demo.ts";
-import { variable } from "./environment.ts";
 import { SidebandError } from "./errors.ts";
-import type { LabelOf, NewLabelOf } from "./labels.ts";
 import type {
   ChangesOptions,
   ContextOptions,
@@ -42,8 +51,10 @@ import type {
   FlushOptions,
   ForgetOptions,
   InjectOptions,
+  LabelOf,
   LabelTermsChange,
   Moment,
+  NewLabelOf,
   OwnLabelTerms,
   PersonOptions,
   RemoveOptions,
@@ -55,7 +66,6 @@ import type {
   WriterOptions,
 } from "./options.ts";
 import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
-import { expectedHeaders, factFields, isoMoment, labelFields, randomKey } from "./wire-fields.ts";
 
 export interface Compaction {
   /** Whether the flush was answered. */

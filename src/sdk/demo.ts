@@ -7,7 +7,7 @@ import type {
   FlushAnswer,
   ForgetAnswer,
 } from "../contract/answers.ts";
-import type { LabelOf } from "./labels.ts";
+import type { LabelOf } from "./options.ts";
 import type { CallOptions, SdkCall, Transport } from "./transport.ts";
 
 export class DemoClient {

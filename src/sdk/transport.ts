@@ -11,9 +11,8 @@
  *   time than is left, the call fails at once.
  */
 
-import { checkedTimeout } from "./checked-options.ts";
 import { Circuits } from "./circuit.ts";
-import { Deadline } from "./deadline.ts";
+import { checkedTimeout, Deadline } from "./deadline.ts";
 import { errorOf, SidebandError } from "./errors.ts";
 
 /** With the version of the package. */

@@ -13,7 +13,6 @@ import type {
   FactsAnswer,
   FlushAnswer,
   ForgetAnswer,
-  ModelDecodeAnswer,
   PlaceKind,
   ReadAnswer,
   UsageAnswer,
@@ -107,7 +106,7 @@ export function decodeAnswer({ userId, label, fact }: DecodedFact): DecodeAnswer
   return { user_id: userId, label, value: fact.value, source: "state", latency_ms: 0 };
 }
 
-export function modelDecodeAnswer(decoded: VerifiedFact): ModelDecodeAnswer {
+export function modelDecodeAnswer(decoded: VerifiedFact): DecodeAnswer {
   const { verified, latencyMs } = decoded;
   const source = verified ? "model" : "state";
   return { ...decodeAnswer(decoded), source, latency_ms: latencyMs, verified };
