@@ -2,7 +2,7 @@
 
 import { UsersQuery } from "./life-schemas.ts";
 import { KeyAccess, LabelAnswer, Tier, Time } from "./schemas.ts";
-import { type Static, Type } from "./type.ts";
+import { literals, type Static, Type } from "./type.ts";
 
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", title: "a day as YYYY-MM-DD" });
 const OptionalTime = Type.Union([Time, Type.Null()]);
@@ -95,7 +95,7 @@ export const KeyRequestView = Type.Object({
   email: Type.String(),
   purpose: Type.String(),
   tier: Tier,
-  status: Type.Union([Type.Literal("open"), Type.Literal("approved"), Type.Literal("declined")]),
+  status: literals(["open", "approved", "declined"]),
   created_at: Time,
   decided_at: OptionalTime,
   key_id: Type.Union([Type.String(), Type.Null()]),

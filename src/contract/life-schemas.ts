@@ -3,7 +3,7 @@
 import { TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
 import * as wire from "./schemas.ts";
-import { Type } from "./type.ts";
+import { literals, Type } from "./type.ts";
 
 const Item = Type.String({ description: "One item, without a semicolon; items are joined by `; `." });
 const Cursor = Type.Optional(
@@ -30,11 +30,8 @@ export const AppendBody = Type.Object({
   label: wire.Label,
   item: Item,
   project: wire.Project,
-  scope: wire.Scope,
-  ttl_s: wire.TtlS,
-  expires_at: wire.ExpiresAt,
-  written_by: wire.WrittenBy,
-  session_id: wire.SessionId,
+  ...wire.FactTerms,
+  ...wire.Writer,
   details: wire.Details,
 });
 export const RemoveBody = Type.Object({
@@ -43,8 +40,7 @@ export const RemoveBody = Type.Object({
   item: Item,
   project: wire.Project,
   scope: wire.Scope,
-  written_by: wire.WrittenBy,
-  session_id: wire.SessionId,
+  ...wire.Writer,
   details: wire.Details,
 });
 
@@ -56,7 +52,7 @@ export const FactRevision = Type.Object({
   written_by: Type.Optional(Type.String()),
   session_id: Type.Optional(Type.String()),
   ended: Type.Optional(
-    Type.Union([Type.Literal("replaced"), Type.Literal("forgotten"), Type.Literal("expired")], {
+    literals(["replaced", "forgotten", "expired"], {
       description: "Absent for the present value.",
     }),
   ),
@@ -74,8 +70,7 @@ export const RestoreBody = Type.Object({
   label: wire.Label,
   revision: Type.Integer({ description: "A revision of `GET /facts/history`." }),
   project: wire.Project,
-  written_by: wire.WrittenBy,
-  session_id: wire.SessionId,
+  ...wire.Writer,
   details: wire.Details,
 });
 
@@ -88,7 +83,7 @@ export const ChangesQuery = Type.Object({
 });
 export const FactChange = Type.Object({
   ...PlacedLabel.properties,
-  kind: Type.Union([Type.Literal("written"), Type.Literal("forgotten"), Type.Literal("expired")]),
+  kind: literals(["written", "forgotten", "expired"]),
   value: Type.String(),
   was: Type.Optional(
     Type.String({
@@ -117,8 +112,7 @@ export const RollbackBody = Type.Object({
         "Goes back also where the history of some labels does not reach that far; they stay as they are.",
     }),
   ),
-  written_by: wire.WrittenBy,
-  session_id: wire.SessionId,
+  ...wire.Writer,
 });
 const MovedProject = Type.String({ description: "A project, without a worktree." });
 export const MoveProjectBody = Type.Object({ user_id: wire.UserId, from: MovedProject, to: MovedProject });
@@ -191,7 +185,7 @@ export const AddLabelBody = Type.Object({
     description: "GROUP.name: a group of 1 to 16 of A-Z, 0-9 and _, a name of 1 to 48 of a-z, 0-9 and _.",
   }),
   ...LabelTerms,
-  scope: Type.Optional(wire.ScopeName),
+  scope: wire.Scope,
   written_by: wire.WrittenBy,
 });
 export const LabelParams = Type.Object({ label: Type.String({ minLength: 1, maxLength: 100 }) });

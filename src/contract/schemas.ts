@@ -18,7 +18,7 @@ import {
 } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
 import { TIERS } from "../base/tiers.ts";
-import { requiring, type TLiteral, Type } from "./type.ts";
+import { literals, requiring, Type } from "./type.ts";
 
 export const UserId = Type.String({
   minLength: 1,
@@ -31,7 +31,7 @@ export const Label = Type.String({
 export const Value = Type.String({
   description: `1 to ${withThousands(VALUE_BYTES_MAX)} bytes of UTF-8 without control characters; stored and returned exactly.`,
 });
-export const SessionId = Type.Optional(
+const SessionId = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: USER_ID_LENGTH_MAX,
@@ -45,11 +45,7 @@ export const Project = Type.Optional(
     description: `Where the person works: a project, or a project and a worktree with a slash between, each 1 to ${PROJECT_SEGMENT_LENGTH_MAX} characters. Without it everything belongs to the person.`,
   }),
 );
-export const ScopeName = Type.Union([
-  Type.Literal("person"),
-  Type.Literal("project"),
-  Type.Literal("worktree"),
-]);
+export const ScopeName = literals(["person", "project", "worktree"]);
 export const Scope = Type.Optional(ScopeName);
 export const WrittenBy = Type.Optional(
   Type.String({
@@ -58,14 +54,16 @@ export const WrittenBy = Type.Optional(
     description: "Who writes, such as `claude-code`; shown with the fact and in its history.",
   }),
 );
-export const TtlS = Type.Optional(
+const TtlS = Type.Optional(
   Type.Integer({ description: `Seconds that the fact lives, 1 to ${withThousands(TTL_S_MAX)}.` }),
 );
-export const ExpiresAt = Type.Optional(
+const ExpiresAt = Type.Optional(
   Type.String({
     description: "When the fact ends: RFC 3339 with its zone, in the future. Not together with `ttl_s`.",
   }),
 );
+export const Writer = { written_by: WrittenBy, session_id: SessionId };
+export const FactTerms = { scope: Scope, ttl_s: TtlS, expires_at: ExpiresAt };
 const FLAG = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
 const DetailsQuery = Type.Optional(
   Type.String({ ...FLAG, description: "`true` answers with more fields than the specification has." }),
@@ -84,9 +82,7 @@ const ChannelCount = Type.Integer({
   description: "Channels that hold facts.",
 });
 const Block = Type.String({ description: "`[MEM]`, 512 words, `[/MEM]`; empty when there are no facts." });
-/** A tuple of literals. The type of what `map` returns does not say which literal stands where. */
-type Literals<T extends readonly string[]> = { -readonly [I in keyof T]: TLiteral<T[I]> };
-export const Tier = Type.Union(TIERS.map((tier) => Type.Literal(tier)) as unknown as Literals<typeof TIERS>);
+export const Tier = literals(TIERS);
 export const Time = Type.String({ description: "RFC 3339, UTC." });
 export const Ok = Type.Literal("ok");
 export const CarriedFact = Type.Object({
@@ -106,7 +102,7 @@ export const ContextQuery = Type.Object({
   user_id: UserId,
   project: Project,
   include: Type.Optional(
-    Type.Union([Type.Literal("index"), Type.Literal("block"), Type.Literal("both")], {
+    literals(["index", "block", "both"], {
       description:
         "`index` does no block work and leaves `fdm_block` empty; `block` leaves `plain_index` empty; `both` is the default.",
     }),
@@ -155,11 +151,8 @@ export const EncodeBody = Type.Object({
   label: Label,
   value: Value,
   project: Project,
-  scope: Scope,
-  ttl_s: TtlS,
-  expires_at: ExpiresAt,
-  written_by: WrittenBy,
-  session_id: SessionId,
+  ...FactTerms,
+  ...Writer,
   details: Details,
 });
 export const Revision = Type.Integer({
@@ -197,9 +190,7 @@ export const BatchBody = Type.Object({
     Type.Object({
       label: Label,
       value: Value,
-      scope: Scope,
-      ttl_s: TtlS,
-      expires_at: ExpiresAt,
+      ...FactTerms,
       if_revision: Type.Optional(
         Type.Integer({ description: "The revision that the fact must have now; 0: there must be none." }),
       ),
@@ -207,8 +198,7 @@ export const BatchBody = Type.Object({
     { minItems: 1, maxItems: CHANNEL_COUNT },
   ),
   project: Project,
-  written_by: WrittenBy,
-  session_id: SessionId,
+  ...Writer,
   details: Details,
 });
 export const BatchFact = Type.Object({ ...CarriedFact.properties, ...WrittenDetails });
@@ -250,7 +240,7 @@ export const DecodeAnswer = Type.Object({
   user_id: Type.String(),
   label: Type.String(),
   value: Type.String(),
-  source: Type.Union([Type.Literal("state"), Type.Literal("model")], {
+  source: literals(["state", "model"], {
     description: "`state`: read from the store. `model`: read from the block by the reader.",
   }),
   latency_ms: Type.Integer({ minimum: 0, description: "0 without the model." }),
@@ -284,16 +274,9 @@ export const ReadBody = Type.Object({
     description: "A block (`fdm_block` of `GET /context`), even if it is damaged or inside other text.",
   }),
 });
-export const ReadMark = Type.Union(
-  [
-    Type.Literal("current"),
-    Type.Literal("replaced"),
-    Type.Literal("forgotten"),
-    Type.Literal("expired"),
-    Type.Literal("unknown_here"),
-  ],
-  { description: "What has become of the fact since the block was made." },
-);
+export const ReadMark = literals(["current", "replaced", "forgotten", "expired", "unknown_here"], {
+  description: "What has become of the fact since the block was made.",
+});
 export const ReadFact = Type.Object({ ...CarriedFact.properties, mark: Type.Optional(ReadMark) });
 export const ReadAnswer = Type.Object({
   status: Ok,
@@ -321,7 +304,7 @@ export const FactsAnswer = Type.Object({
 export const ForgetFactAnswer = Type.Object({ status: Ok, channel_count: ChannelCount });
 export const StatusAnswer = Type.Object({ status: Ok });
 
-export const KeyAccess = Type.Union([Type.Literal("read"), Type.Literal("write")]);
+export const KeyAccess = literals(["read", "write"]);
 export const TokenBody = Type.Object({
   user_id: UserId,
   access: KeyAccess,

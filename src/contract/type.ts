@@ -4,9 +4,9 @@
  * wait for; test/unit/contract/type.test.ts compares them with the original.
  */
 
-import type { Static, TSchema, TUnsafe, Type as TypeBox } from "typebox";
+import type { Static, TLiteral, TSchema, TUnion, TUnsafe, Type as TypeBox } from "typebox";
 
-export type { Static, TLiteral, TSchema } from "typebox";
+export type { Static, TSchema } from "typebox";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -39,4 +39,10 @@ export function requiring<S extends TSchema, K extends keyof Static<S>>(schema: 
   const { required } = schema as { readonly required?: readonly K[] };
   type Filled = Static<S> & Required<Pick<Static<S>, K>>;
   return { ...schema, required: [...(required ?? []), ...names] } as unknown as TUnsafe<Filled>;
+}
+
+/** One of these texts. */
+export function literals<T extends readonly string[]>(texts: readonly [...T], options?: Schema) {
+  const anyOf = texts.map((text) => Type.Literal(text));
+  return { anyOf, ...options } as unknown as TUnion<{ -readonly [I in keyof T]: TLiteral<T[I]> }>;
 }
