@@ -43,12 +43,12 @@ function buildPackage(folder) {
   for (const file of declarations) {
     const text = readFileSync(new URL(file), "utf8")
       // What a module is about is for who reads the sources: no editor shows it.
-      .replace(/^\/\*\*[\s\S]*?\*\/\n(?=import )/, "")
+      .replace(/^\/\*\*[\s\S]*?\*\/\n(?=import |export [{*])/, "")
       .replaceAll(/^ {4,}/gm, (indent) => " ".repeat(indent.length / 4));
     const path = file.slice(dist.href.length);
     put(`dist/${path}`, text);
     // For programs of CommonJS modules (scripts/copy-declarations.js), without what only an editor shows.
-    put(`dist/require/${path}`, text.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, ""));
+    put(`dist/require/${path}`, text.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n|^ +/gm, ""));
   }
   put("dist/require/package.json", '{ "type": "commonjs" }\n');
   for (const [name, path] of Object.entries(source.files)) cpSync(new URL(path, root), new URL(name, to));

@@ -1,26 +1,38 @@
 /**
- * Writes the tables of the documents anew from the tables of the code: npm run docs. With --check it writes nothing, and
- * fails where a document would change.
+ * Writes the tables of the documents anew from the tables of the code, and the answers of the Python client from the
+ * schemas: npm run docs. With --check it writes nothing, and fails where a file would change.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { pythonAnswers } from "./answer-types.ts";
 import { DOCUMENT_TABLES, type DocumentTable } from "./document-tables.ts";
 
 const check = process.argv.includes("--check");
 const changed: string[] = [];
-for (const file of new Set(DOCUMENT_TABLES.map((table) => table.file))) {
-  const url = new URL(`../${file}`, import.meta.url);
-  const before = readFileSync(url, "utf8");
-  const after = DOCUMENT_TABLES.filter((table) => table.file === file).reduce(withTable, before);
-  if (after === before) continue;
-  changed.push(file);
-  if (!check) writeFileSync(url, after);
-}
+for (const file of new Set(DOCUMENT_TABLES.map((table) => table.file)))
+  rewrite(file, (page) => DOCUMENT_TABLES.filter((table) => table.file === file).reduce(withTable, page));
+rewrite("python/sideband/__init__.py", withAnswers);
 if (changed.length > 0)
   console.log(
     check ? `npm run docs would change ${changed.join(", ")}: run it` : `written: ${changed.join(", ")}`,
   );
 if (check && changed.length > 0) process.exitCode = 1;
+
+function rewrite(file: string, renewed: (before: string) => string): void {
+  const url = new URL(`../${file}`, import.meta.url);
+  const before = readFileSync(url, "utf8");
+  const after = renewed(before);
+  if (after === before) return;
+  changed.push(file);
+  if (!check) writeFileSync(url, after);
+}
+
+/** The Python client with the answers between their heading and the next one. */
+function withAnswers(client: string): string {
+  const [, head, answers, rest] = /^([\s\S]*?\n# -- answers, .*\n)([\s\S]*?)(\n# -- [\s\S]*)$/.exec(client)!;
+  const made = `\n\n${pythonAnswers(head + rest)}\n\n`;
+  return answers === made ? client : head + made + rest;
+}
 
 /** The page with this table in the place of the one with the same columns. */
 function withTable(page: string, { file, section, head, rows }: DocumentTable): string {

@@ -23,6 +23,7 @@ const service = await startService(
 try {
   const { key } = await service.core.keys.create({ account: "acme", tier: "pro" });
   const examples = await makeExamples({ url: service.url, key, adminToken });
+  const lines = Object.entries(examples).map(([id, example]) => `  ${id}: ${JSON.stringify(example)},`);
   writeFileSync(
     new URL("../src/contract/operation-examples.generated.ts", import.meta.url),
     `/** Requests and the answers of a real service. Made by npm run examples; not edited by hand. */
@@ -30,10 +31,12 @@ try {
 import type { OperationExample } from "./operation.ts";
 import type { OperationId } from "./operations.ts";
 
-export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>> = ${JSON.stringify(examples, null, 2)};
+export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>> = {
+${lines.join("\n")}
+};
 `,
   );
-  console.log(`${Object.keys(examples).length} examples written`);
+  console.log(`${lines.length} examples written`);
 } finally {
   await service.close();
   rmSync(folder, { recursive: true });

@@ -3,9 +3,9 @@
 import { fastify } from "fastify";
 import { andThen } from "../../src/base/maybe-promise.ts";
 import { readConfig } from "../../src/config.ts";
-import { decodeAnswer } from "../../src/contract/answer-mapping.ts";
 import { DecodeQuery, TokenBody } from "../../src/contract/schemas.ts";
 import type { Static } from "../../src/contract/type.ts";
+import { decodeAnswer } from "../../src/http/routes/answer-mapping.ts";
 import { type Core, openCore } from "../../src/main/core.ts";
 import { startService } from "../../src/main/service.ts";
 import type { Caller } from "../../src/memory/authentication.ts";

@@ -52,6 +52,7 @@ __all__ = [
     "with_section",
 ]
 
+__version__ = "0.1.0"
 DEFAULT_BASE_URL = "http://127.0.0.1:8787"
 _TIMEOUT_MS = 10_000.0
 # An agent does not wait longer than this for its memory, unless it is told to.
@@ -73,7 +74,6 @@ LABELS: Tuple[str, ...] = tuple(
 Moment = Union[str, datetime]
 """A datetime with its zone, or a text of RFC 3339 with its zone, such as `2026-11-15T18:00:00Z`."""
 Include = Literal["index", "block", "both"]
-Scope = Literal["person", "project", "worktree"]
 OnOutage = Literal["throw", "continue"]
 Access = Literal["read", "write"]
 _Query = Mapping[str, Union[str, int, None]]
@@ -89,60 +89,74 @@ class _Unchanged:
 UNCHANGED = _Unchanged()
 
 
-# -- answers: the fields of the HTTP interface, always with its `details` ----------------------------------------------
+# -- answers, made of the schemas of the service: npm run docs ---------------------------------------------------------
 
 
-class Previous(TypedDict, total=False):
-    """The fact that was there before."""
+PlaceKind = Literal["person", "project", "worktree"]
 
-    value: str
-    revision: int
-    updated_at: str
+
+class _PreviousFactRest(TypedDict, total=False):
     written_by: str
 
 
-class EncodeAnswer(TypedDict):
-    status: str
+class PreviousFact(_PreviousFactRest):
+    value: str
+    revision: int
+    updated_at: str
+
+
+class _EncodeAnswerRest(TypedDict, total=False):
+    revision: int
+    place: PlaceKind
+    expires_at: str
+    previous: Optional[PreviousFact]
+
+
+class EncodeAnswer(_EncodeAnswerRest):
+    status: Literal["ok"]
     label: str
     value: str
     channel: int
     channel_count: int
 
 
-class WriteDetails(TypedDict, total=False):
+class _WrittenAnswerRest(TypedDict, total=False):
     expires_at: str
 
 
-class WrittenAnswer(EncodeAnswer, WriteDetails):
-    revision: int
-    place: Scope
-    previous: Optional[Previous]
-
-
-class RemovedAnswer(EncodeAnswer, WriteDetails, total=False):
-    """Without a revision if the last item has taken the fact along."""
-
-    revision: int
-    place: Scope
-    previous: Optional[Previous]
-
-
-class CarriedFact(TypedDict):
+class WrittenAnswer(_WrittenAnswerRest):
+    status: Literal["ok"]
     label: str
     value: str
     channel: int
-
-
-class WrittenFact(CarriedFact, WriteDetails):
+    channel_count: int
     revision: int
-    place: Scope
-    previous: Optional[Previous]
+    place: PlaceKind
+    previous: Optional[PreviousFact]
 
 
-class BatchAnswer(TypedDict):
-    status: str
+class _WrittenFactRest(TypedDict, total=False):
+    expires_at: str
+
+
+class WrittenFact(_WrittenFactRest):
+    label: str
+    value: str
+    channel: int
+    revision: int
+    place: PlaceKind
+    previous: Optional[PreviousFact]
+
+
+class WrittenBatchAnswer(TypedDict):
+    status: Literal["ok"]
     channel_count: int
     facts: List[WrittenFact]
+
+
+class TokenCounts(TypedDict):
+    index: int
+    block: int
 
 
 class Carriers(TypedDict):
@@ -150,13 +164,14 @@ class Carriers(TypedDict):
     max: int
 
 
-class _ContextDetails(TypedDict, total=False):
+class _ContextAnswerRest(TypedDict, total=False):
     project: str
     overflow: List[str]
+    tokens: TokenCounts
     carriers: Carriers
 
 
-class ContextAnswer(_ContextDetails):
+class ContextAnswer(_ContextAnswerRest):
     user_id: str
     fdm_block: str
     channel_count: int
@@ -164,13 +179,45 @@ class ContextAnswer(_ContextDetails):
     plain_index: str
 
 
-class _FactDetails(TypedDict, total=False):
-    place: Scope
+class _DetailedContextAnswerRest(TypedDict, total=False):
+    project: str
+    carriers: Carriers
+
+
+class DetailedContextAnswer(_DetailedContextAnswerRest):
+    user_id: str
+    fdm_block: str
+    channel_count: int
+    channel_labels: List[str]
+    plain_index: str
+    overflow: List[str]
+    tokens: TokenCounts
+
+
+class _DecodeAnswerRest(TypedDict, total=False):
+    verified: bool
+    revision: int
+    updated_at: str
+    written_by: str
+    expires_at: str
+    place: PlaceKind
+
+
+class DecodeAnswer(_DecodeAnswerRest):
+    user_id: str
+    label: str
+    value: str
+    source: Literal["state", "model"]
+    latency_ms: int
+
+
+class _DetailedDecodeAnswerRest(TypedDict, total=False):
+    verified: bool
     written_by: str
     expires_at: str
 
 
-class DecodeAnswer(_FactDetails):
+class DetailedDecodeAnswer(_DetailedDecodeAnswerRest):
     user_id: str
     label: str
     value: str
@@ -178,10 +225,24 @@ class DecodeAnswer(_FactDetails):
     latency_ms: int
     revision: int
     updated_at: str
+    place: PlaceKind
 
 
-class ModelDecodeAnswer(DecodeAnswer):
+class _DetailedModelDecodeAnswerRest(TypedDict, total=False):
+    written_by: str
+    expires_at: str
+
+
+class DetailedModelDecodeAnswer(_DetailedModelDecodeAnswerRest):
+    user_id: str
+    label: str
+    value: str
+    source: Literal["state", "model"]
+    latency_ms: int
     verified: bool
+    revision: int
+    updated_at: str
+    place: PlaceKind
 
 
 class FlushAnswer(TypedDict):
@@ -192,7 +253,16 @@ class FlushAnswer(TypedDict):
     overflow: List[str]
 
 
-class StoredFact(CarriedFact, _FactDetails):
+class _StoredFactRest(TypedDict, total=False):
+    place: PlaceKind
+    written_by: str
+    expires_at: str
+
+
+class StoredFact(_StoredFactRest):
+    label: str
+    value: str
+    channel: int
     revision: int
     updated_at: str
 
@@ -204,24 +274,29 @@ class FactsAnswer(TypedDict):
 
 
 class ForgetAnswer(TypedDict):
-    status: str
+    status: Literal["ok"]
     channel_count: int
 
 
 class StatusAnswer(TypedDict):
-    status: str
+    status: Literal["ok"]
 
 
-class _ReadMark(TypedDict, total=False):
-    mark: Literal["current", "replaced", "forgotten", "expired", "unknown_here"]
+ReadMark = Literal["current", "replaced", "forgotten", "expired", "unknown_here"]
 
 
-class ReadFact(CarriedFact, _ReadMark):
-    pass
+class _ReadFactRest(TypedDict, total=False):
+    mark: ReadMark
+
+
+class ReadFact(_ReadFactRest):
+    label: str
+    value: str
+    channel: int
 
 
 class ReadAnswer(TypedDict):
-    status: str
+    status: Literal["ok"]
     user_id: str
     facts: List[ReadFact]
     missing: int
@@ -230,28 +305,28 @@ class ReadAnswer(TypedDict):
     guard_left: int
 
 
-class _KeyTerms(TypedDict, total=False):
+class _UsageAnswerRest(TypedDict, total=False):
     user: str
     access: Literal["read"]
 
 
-class UsageAnswer(_KeyTerms):
+class UsageAnswer(_UsageAnswerRest):
     account: str
-    tier: str
+    tier: Literal["free", "pro", "builder", "unlimited", "owner"]
     limit: Optional[int]
     used: int
     remaining: Optional[int]
     resets_at: str
 
 
-class _RevisionDetails(TypedDict, total=False):
+class _FactRevisionRest(TypedDict, total=False):
     written_by: str
     session_id: str
     ended: Literal["replaced", "forgotten", "expired"]
     ended_at: str
 
 
-class Revision(_RevisionDetails):
+class FactRevision(_FactRevisionRest):
     revision: int
     value: str
     updated_at: str
@@ -260,18 +335,26 @@ class Revision(_RevisionDetails):
 class HistoryAnswer(TypedDict):
     user_id: str
     label: str
-    place: Scope
-    revisions: List[Revision]
+    place: PlaceKind
+    revisions: List[FactRevision]
 
 
-class _ChangeDetails(TypedDict, total=False):
+class _PlacedLabelRest(TypedDict, total=False):
+    project: str
+
+
+class PlacedLabel(_PlacedLabelRest):
+    label: str
+
+
+class _FactChangeRest(TypedDict, total=False):
     project: str
     was: str
     written_by: str
     session_id: str
 
 
-class Change(_ChangeDetails):
+class FactChange(_FactChangeRest):
     label: str
     kind: Literal["written", "forgotten", "expired"]
     value: str
@@ -281,34 +364,33 @@ class Change(_ChangeDetails):
 
 class ChangesAnswer(TypedDict):
     user_id: str
-    changes: List[Change]
+    changes: List[FactChange]
     next_cursor: Optional[str]
 
 
-class _Place(TypedDict, total=False):
+class MoveProjectAnswer(TypedDict):
+    status: Literal["ok"]
+    moved: int
+
+
+class _RolledBackFactRest(TypedDict, total=False):
     project: str
 
 
-# `from` is a word of the language, so this one is made by a call.
-RevertedFact = TypedDict("RevertedFact", {"label": str, "project": str, "from": Optional[str], "to": Optional[str]}, total=False)
+_RolledBackFactAlways = TypedDict("_RolledBackFactAlways", {"label": str, "from": Optional[str], "to": Optional[str]})
 
 
-class UnreachedFact(_Place):
-    label: str
+class RolledBackFact(_RolledBackFactAlways, _RolledBackFactRest):
+    pass
 
 
 class RollbackAnswer(TypedDict):
     status: Literal["ok", "planned", "unreached"]
-    changes: List[RevertedFact]
-    unreached: List[UnreachedFact]
+    changes: List[RolledBackFact]
+    unreached: List[PlacedLabel]
 
 
-class MoveProjectAnswer(TypedDict):
-    status: str
-    moved: int
-
-
-class User(TypedDict):
+class ListedUser(TypedDict):
     user_id: str
     projects: List[str]
     channel_count: int
@@ -316,13 +398,13 @@ class User(TypedDict):
 
 
 class UsersAnswer(TypedDict):
-    users: List[User]
+    users: List[ListedUser]
     next_cursor: Optional[str]
 
 
-class _LabelTerms(TypedDict, total=False):
+class _ListedLabelRest(TypedDict, total=False):
     own: bool
-    scope: Scope
+    scope: PlaceKind
     hidden: bool
     one_of: List[str]
     max_bytes: int
@@ -332,19 +414,38 @@ class _LabelTerms(TypedDict, total=False):
     created_key: str
 
 
-class LabelAnswer(_LabelTerms):
+class ListedLabel(_ListedLabelRest):
     channel: int
     label: str
     description: str
     example: str
 
 
-class _Free(TypedDict, total=False):
+class _LabelAnswerRest(TypedDict, total=False):
+    one_of: List[str]
+    max_bytes: int
+    ttl_s: int
+    created_at: str
+    created_by: str
+    created_key: str
+
+
+class LabelAnswer(_LabelAnswerRest):
+    channel: int
+    label: str
+    description: str
+    example: str
+    own: bool
+    scope: PlaceKind
+    hidden: bool
+
+
+class _ChannelsAnswerRest(TypedDict, total=False):
     free: int
 
 
-class ChannelsAnswer(_Free):
-    channels: List[LabelAnswer]
+class ChannelsAnswer(_ChannelsAnswerRest):
+    channels: List[ListedLabel]
 
 
 class TokenAnswer(TypedDict):
@@ -352,13 +453,11 @@ class TokenAnswer(TypedDict):
     expires_at: str
 
 
-class ResetAnswer(TypedDict):
-    status: str
-    channel_count: int
+# -- what is passed to the client, and what its helpers return ----------------------------------------------------------
 
 
 class _FactTerms(TypedDict, total=False):
-    scope: Scope
+    scope: PlaceKind
     ttl_s: int
     expires_at: Moment
     if_revision: int
@@ -1013,7 +1112,7 @@ class _Transport:
         return f"{self._address.path}{call.path}{'?' if search else ''}{search}"
 
     def _headers(self, call: _Call) -> Dict[str, str]:
-        headers = {"Accept": "application/json", **call.headers}
+        headers = {"Accept": "application/json", "Sideband-Client": f"python/{__version__}", **call.headers}
         if self._api_key is not None and not call.without_key:
             headers["Authorization"] = f"Bearer {self._api_key}"
         if call.body is not None:
@@ -1222,7 +1321,7 @@ _Form = Tuple[Tuple[str, Any], ...]
 class _KnownContext(NamedTuple):
     user_id: str
     etag: str
-    answer: ContextAnswer
+    answer: DetailedContextAnswer
     # When the service last said that it is the present one: for its age, and for people.
     at_ms: float
     at: float
@@ -1246,7 +1345,7 @@ class _ContextCache:
             del self._contexts[form]
             return None
 
-    def ask(self, form: _Form, user_id: str, ask: Callable[[Optional[str]], _Answer]) -> ContextAnswer:
+    def ask(self, form: _Form, user_id: str, ask: Callable[[Optional[str]], _Answer]) -> DetailedContextAnswer:
         """Asks for a context and keeps the answer, unless the user's contexts were dropped meanwhile: it may be of before.
         `ask` sends the question with the ETag of the known answer."""
         asking = object()
@@ -1268,7 +1367,7 @@ class _ContextCache:
             else:
                 known = _KnownContext(user_id, etag, copy.deepcopy(answer.body), _now_ms(), time.time())
                 self._keep(form, known, asking)
-            return cast(ContextAnswer, answer.body)
+            return cast(DetailedContextAnswer, answer.body)
         except SidebandError as error:
             if not is_outage(error):
                 self._forget(user_id)
@@ -1387,7 +1486,7 @@ class Sideband:
         label: str,
         value: str,
         *,
-        scope: Optional[Scope] = None,
+        scope: Optional[PlaceKind] = None,
         ttl_s: Optional[int] = None,
         expires_at: Optional[Moment] = None,
         if_revision: Optional[int] = None,
@@ -1414,7 +1513,7 @@ class Sideband:
         idempotency_key: Optional[str] = None,
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
-    ) -> BatchAnswer:
+    ) -> WrittenBatchAnswer:
         """Writes 1 to 40 facts, all or none: dicts with `label`, `value`, and optionally `scope`, `ttl_s`, `expires_at`,
         `if_revision`."""
         writer = self._writer(user_id, project, written_by, session_id)
@@ -1427,7 +1526,7 @@ class Sideband:
         label: str,
         item: str,
         *,
-        scope: Optional[Scope] = None,
+        scope: Optional[PlaceKind] = None,
         ttl_s: Optional[int] = None,
         expires_at: Optional[Moment] = None,
         if_revision: Optional[int] = None,
@@ -1449,7 +1548,7 @@ class Sideband:
         label: str,
         item: str,
         *,
-        scope: Optional[Scope] = None,
+        scope: Optional[PlaceKind] = None,
         if_revision: Optional[int] = None,
         project: Optional[str] = None,
         written_by: Optional[str] = None,
@@ -1457,7 +1556,7 @@ class Sideband:
         idempotency_key: Optional[str] = None,
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
-    ) -> RemovedAnswer:
+    ) -> EncodeAnswer:
         """Removes an item from a list. The last one takes the fact along: the value is empty then, and has no revision."""
         writer = self._writer(user_id, project, written_by, session_id)
         fields = {"label": label, "item": item, "scope": scope}
@@ -1488,7 +1587,7 @@ class Sideband:
         user_id: str,
         label: str,
         *,
-        scope: Optional[Scope] = None,
+        scope: Optional[PlaceKind] = None,
         keep_history: bool = False,
         if_revision: Optional[int] = None,
         project: Optional[str] = None,
@@ -1559,7 +1658,7 @@ class Sideband:
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
         fail_fast: bool = False,
-    ) -> ContextAnswer:
+    ) -> DetailedContextAnswer:
         """All facts in plain text, and as many as fit as one block. If nothing has changed, the service answers 304.
         `include="index"` saves the work of a block."""
         query = self._context_query(user_id, project, include)
@@ -1581,7 +1680,7 @@ class Sideband:
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
         fail_fast: bool = False,
-    ) -> DecodeAnswer:
+    ) -> DetailedDecodeAnswer:
         """One fact, from the state. `fact_not_found` if there is none."""
         query = {**self._person(user_id, project), "label": label, "details": "true"}
         return self._get("/decode", query, timeout_ms, retries, fail_fast)
@@ -1595,7 +1694,7 @@ class Sideband:
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
         fail_fast: bool = False,
-    ) -> ModelDecodeAnswer:
+    ) -> DetailedModelDecodeAnswer:
         """One fact, read from the block by the reader and compared with the state."""
         query = {**self._person(user_id, project), "label": label, "details": "true"}
         return self._get("/decode/model", query, timeout_ms, retries, fail_fast)
@@ -1709,7 +1808,7 @@ class Sideband:
         one_of: Optional[Sequence[str]] = None,
         max_bytes: Optional[int] = None,
         ttl_s: Optional[int] = None,
-        scope: Optional[Scope] = None,
+        scope: Optional[PlaceKind] = None,
         hidden: Optional[bool] = None,
         written_by: Optional[str] = None,
         timeout_ms: Optional[float] = None,
@@ -1912,7 +2011,7 @@ class DemoClient:
     def flush(self, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None) -> FlushAnswer:
         return self._call(_Call("POST", "/demo/flush", "always", {}, None, {}, timeout_ms, retries))
 
-    def reset(self, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None) -> ResetAnswer:
+    def reset(self, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None) -> ForgetAnswer:
         return self._call(_Call("POST", "/demo/reset", "refused", {}, None, {}, timeout_ms, retries))
 
     def _call(self, call: _Call) -> Any:

@@ -7,8 +7,7 @@
 import type {
   ChannelsAnswer,
   ContextAnswer,
-  DecodeAnswer,
-  FactDetails,
+  DetailedDecodeAnswer,
   FactsAnswer,
   FlushAnswer,
   ForgetAnswer,
@@ -72,7 +71,7 @@ export interface NewLabelTerms {
 export interface AgentMemory {
   encode(userId: string, label: string, value: string, options?: AgentWriteOptions): Promise<WrittenAnswer>;
   append(userId: string, label: string, item: string, options?: AgentWriteOptions): Promise<WrittenAnswer>;
-  decode(userId: string, label: string, options?: AgentCallOptions): Promise<DecodeAnswer & FactDetails>;
+  decode(userId: string, label: string, options?: AgentCallOptions): Promise<DetailedDecodeAnswer>;
   forget(userId: string, label: string, options?: AgentForgetOptions): Promise<ForgetAnswer>;
   facts(userId: string, options?: AgentCallOptions): Promise<FactsAnswer>;
   context(userId: string, options?: AgentContextOptions): Promise<ContextAnswer>;

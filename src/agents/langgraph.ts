@@ -20,8 +20,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { ToolCallOptions } from "../agent-side/memory-tools.ts";
 import { keptValue } from "../agent-side/secrets.ts";
+import { LABEL_FORM } from "../base/channel-labels.ts";
 import type { StoredFact } from "../contract/answers.ts";
-import { LABEL_FORM } from "../contract/channel-labels.ts";
 import { label as asLabel, isSidebandError, type OnOutage, type Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
 

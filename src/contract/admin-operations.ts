@@ -2,14 +2,11 @@
 
 import * as admin from "./admin-schemas.ts";
 import { UsersAnswer } from "./life-schemas.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, STORED, WITH_BODY } from "./operation.ts";
 import { StatusAnswer } from "./schemas.ts";
-
-const WITH_BODY = ["unsupported_media_type", "body_too_large", "request_timeout"] as const;
 
 export const ADMIN_OPERATIONS = {
   adminKeys: {
-    id: "adminKeys",
     method: "GET",
     path: "/admin/keys",
     access: "admin",
@@ -19,7 +16,6 @@ export const ADMIN_OPERATIONS = {
     errors: ["invalid_request"],
   },
   adminCreateKey: {
-    id: "adminCreateKey",
     method: "POST",
     path: "/admin/keys",
     access: "admin",
@@ -27,20 +23,18 @@ export const ADMIN_OPERATIONS = {
     status: 201,
     body: admin.CreateKeyBody,
     answer: admin.CreatedKey,
-    errors: ["invalid_request", ...WITH_BODY, "store_unavailable", "outcome_unknown"],
+    errors: ["invalid_request", ...WITH_BODY, ...STORED],
   },
   adminRevokeKey: {
-    id: "adminRevokeKey",
     method: "POST",
     path: "/admin/keys/:id/revoke",
     access: "admin",
     summary: "Revokes a key permanently.",
     params: admin.KeyIdParams,
     answer: admin.KeyView,
-    errors: ["not_found", "store_unavailable", "outcome_unknown"],
+    errors: ["not_found", ...STORED],
   },
   adminExpireKey: {
-    id: "adminExpireKey",
     method: "POST",
     path: "/admin/keys/:id/expire",
     access: "admin",
@@ -48,10 +42,9 @@ export const ADMIN_OPERATIONS = {
     params: admin.KeyIdParams,
     body: admin.ExpireKeyBody,
     answer: admin.KeyView,
-    errors: ["invalid_request", ...WITH_BODY, "not_found", "store_unavailable", "outcome_unknown"],
+    errors: ["invalid_request", ...WITH_BODY, "not_found", ...STORED],
   },
   adminAccounts: {
-    id: "adminAccounts",
     method: "GET",
     path: "/admin/accounts",
     access: "admin",
@@ -60,7 +53,6 @@ export const ADMIN_OPERATIONS = {
     errors: [],
   },
   adminUsers: {
-    id: "adminUsers",
     method: "GET",
     path: "/admin/users",
     access: "admin",
@@ -70,7 +62,6 @@ export const ADMIN_OPERATIONS = {
     errors: ["invalid_request"],
   },
   adminLabels: {
-    id: "adminLabels",
     method: "GET",
     path: "/admin/labels",
     access: "admin",
@@ -80,7 +71,6 @@ export const ADMIN_OPERATIONS = {
     errors: ["invalid_request"],
   },
   adminUsage: {
-    id: "adminUsage",
     method: "GET",
     path: "/admin/usage",
     access: "admin",
@@ -90,7 +80,6 @@ export const ADMIN_OPERATIONS = {
     errors: ["invalid_request"],
   },
   adminKeyRequests: {
-    id: "adminKeyRequests",
     method: "GET",
     path: "/admin/key-requests",
     access: "admin",
@@ -99,7 +88,6 @@ export const ADMIN_OPERATIONS = {
     errors: [],
   },
   adminApprove: {
-    id: "adminApprove",
     method: "POST",
     path: "/admin/key-requests/:id/approve",
     access: "admin",
@@ -108,38 +96,27 @@ export const ADMIN_OPERATIONS = {
     params: admin.KeyIdParams,
     body: admin.ApproveBody,
     answer: admin.CreatedKey,
-    errors: [
-      "invalid_request",
-      ...WITH_BODY,
-      "not_found",
-      "account_exists",
-      "conflict",
-      "store_unavailable",
-      "outcome_unknown",
-    ],
+    errors: ["invalid_request", ...WITH_BODY, "not_found", "account_exists", "conflict", ...STORED],
   },
   adminDecline: {
-    id: "adminDecline",
     method: "POST",
     path: "/admin/key-requests/:id/decline",
     access: "admin",
     summary: "Declines a request.",
     params: admin.KeyIdParams,
     answer: admin.KeyRequestView,
-    errors: ["conflict", "store_unavailable", "outcome_unknown"],
+    errors: ["conflict", ...STORED],
   },
   adminDeleteRequest: {
-    id: "adminDeleteRequest",
     method: "DELETE",
     path: "/admin/key-requests/:id",
     access: "admin",
     summary: "Deletes a request, open or decided. A key that it led to stays.",
     params: admin.KeyIdParams,
     answer: StatusAnswer,
-    errors: ["not_found", "store_unavailable", "outcome_unknown"],
+    errors: ["not_found", ...STORED],
   },
   adminStatus: {
-    id: "adminStatus",
     method: "GET",
     path: "/admin/status",
     access: "admin",

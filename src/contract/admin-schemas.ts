@@ -1,13 +1,9 @@
 /** What crosses the wire under /admin, and the request for a key that anyone may make. */
 
-import { TIERS } from "../base/tiers.ts";
-import { LabelAnswer, UsersQuery } from "./life-schemas.ts";
-import { KeyAccess, Time } from "./schemas.ts";
-import { type Static, type TLiteral, Type } from "./type.ts";
+import { UsersQuery } from "./life-schemas.ts";
+import { KeyAccess, LabelAnswer, Tier, Time } from "./schemas.ts";
+import { literals, type Static, Type } from "./type.ts";
 
-/** A tuple of literals. The type of what `map` returns does not say which literal stands where. */
-type Literals<T extends readonly string[]> = { -readonly [I in keyof T]: TLiteral<T[I]> };
-const Tier = Type.Union(TIERS.map((tier) => Type.Literal(tier)) as unknown as Literals<typeof TIERS>);
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", title: "a day as YYYY-MM-DD" });
 const OptionalTime = Type.Union([Time, Type.Null()]);
 const OptionalMoment = Type.Union([
@@ -99,7 +95,7 @@ export const KeyRequestView = Type.Object({
   email: Type.String(),
   purpose: Type.String(),
   tier: Tier,
-  status: Type.Union([Type.Literal("open"), Type.Literal("approved"), Type.Literal("declined")]),
+  status: literals(["open", "approved", "declined"]),
   created_at: Time,
   decided_at: OptionalTime,
   key_id: Type.Union([Type.String(), Type.Null()]),

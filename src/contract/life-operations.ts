@@ -1,34 +1,14 @@
 /** The operations of a fact's life: lists, history, going back, the users and the labels of an account. */
 
 import * as life from "./life-schemas.ts";
-import type { Operation } from "./operation.ts";
+import { COUNTING, LABELLED, type Operation, READS_USER, STORED, STORING, WRITES_USER } from "./operation.ts";
 import * as wire from "./schemas.ts";
-
-const LABELLED = ["invalid_request", "unknown_label"] as const;
-const STORING = [
-  "unsupported_media_type",
-  "body_too_large",
-  "request_timeout",
-  "overloaded",
-  "store_unavailable",
-  "outcome_unknown",
-] as const;
-const COUNTING = [
-  "memory_full",
-  "revision_mismatch",
-  "idempotency_in_flight",
-  "idempotency_mismatch",
-  "monthly_limit_exceeded",
-] as const;
 
 export const LIFE_OPERATIONS = {
   append: {
-    id: "append",
     method: "POST",
     path: "/facts/append",
-    access: "key",
-    about: "user",
-    writes: true,
+    ...WRITES_USER,
     summary: "Adds an item to a fact that is a list. Counts against the monthly limit.",
     body: life.AppendBody,
     idempotent: true,
@@ -37,12 +17,9 @@ export const LIFE_OPERATIONS = {
     errors: [...LABELLED, "invalid_value", ...STORING, ...COUNTING],
   },
   remove: {
-    id: "remove",
     method: "POST",
     path: "/facts/remove",
-    access: "key",
-    about: "user",
-    writes: true,
+    ...WRITES_USER,
     summary: "Removes an item from a fact that is a list. Counts against the monthly limit.",
     body: life.RemoveBody,
     idempotent: true,
@@ -51,24 +28,18 @@ export const LIFE_OPERATIONS = {
     errors: [...LABELLED, "invalid_value", "fact_not_found", ...STORING, ...COUNTING],
   },
   history: {
-    id: "history",
     method: "GET",
     path: "/facts/history",
-    access: "key",
-    about: "user",
-    writes: false,
+    ...READS_USER,
     summary: "The present and the earlier values of a fact.",
     query: life.HistoryQuery,
     answer: life.HistoryAnswer,
     errors: [...LABELLED, "fact_not_found"],
   },
   restore: {
-    id: "restore",
     method: "POST",
     path: "/facts/restore",
-    access: "key",
-    about: "user",
-    writes: true,
+    ...WRITES_USER,
     summary: "Writes an earlier value again. Counts against the monthly limit.",
     body: life.RestoreBody,
     idempotent: true,
@@ -77,36 +48,27 @@ export const LIFE_OPERATIONS = {
     errors: [...LABELLED, "invalid_value", "not_found", ...STORING, ...COUNTING],
   },
   changes: {
-    id: "changes",
     method: "GET",
     path: "/users/history",
-    access: "key",
-    about: "user",
-    writes: false,
+    ...READS_USER,
     summary: "What changed for a user, the newest first.",
     query: life.ChangesQuery,
     answer: life.ChangesAnswer,
     errors: ["invalid_request"],
   },
   rollback: {
-    id: "rollback",
     method: "POST",
     path: "/users/rollback",
-    access: "key",
-    about: "user",
-    writes: true,
+    ...WRITES_USER,
     summary: "Puts a user's facts back to a moment, all or none. Each value that is written counts.",
     body: life.RollbackBody,
     answer: life.RollbackAnswer,
     errors: ["invalid_request", ...STORING, "memory_full", "monthly_limit_exceeded"],
   },
   moveProject: {
-    id: "moveProject",
     method: "POST",
     path: "/users/move",
-    access: "key",
-    about: "user",
-    writes: true,
+    ...WRITES_USER,
     summary:
       "Moves what a user has in a project, and in its worktrees, to another project, with its history. Where both have a label, the value that was written last counts. Does not count against the monthly limit.",
     body: life.MoveProjectBody,
@@ -114,7 +76,6 @@ export const LIFE_OPERATIONS = {
     errors: ["invalid_request", ...STORING],
   },
   users: {
-    id: "users",
     method: "GET",
     path: "/users",
     access: "key",
@@ -127,12 +88,9 @@ export const LIFE_OPERATIONS = {
     errors: ["invalid_request"],
   },
   export: {
-    id: "export",
     method: "GET",
     path: "/users/export",
-    access: "key",
-    about: "user",
-    writes: false,
+    ...READS_USER,
     summary:
       "Everything that is kept of a user, as the JSON lines of `sideband export`, which `sideband import` reads: own labels, facts of all places, earlier values.",
     query: life.UserExportQuery,
@@ -140,12 +98,9 @@ export const LIFE_OPERATIONS = {
     errors: ["invalid_request"],
   },
   events: {
-    id: "events",
     method: "GET",
     path: "/users/events",
-    access: "key",
-    about: "user",
-    writes: false,
+    ...READS_USER,
     summary:
       "Server-sent events: one for each change of a user's facts, or of all users of the account, never with a value. `Last-Event-ID` goes on where it was for an hour; otherwise one `reset` event comes first.",
     query: life.EventsQuery,
@@ -153,7 +108,6 @@ export const LIFE_OPERATIONS = {
     errors: ["invalid_request", "overloaded"],
   },
   addLabel: {
-    id: "addLabel",
     method: "POST",
     path: "/channels",
     access: "key",
@@ -163,11 +117,10 @@ export const LIFE_OPERATIONS = {
       "Adds a label of the account's own. The same label with the same terms again is answered with 200.",
     status: 201,
     body: life.AddLabelBody,
-    answer: life.LabelAnswer,
+    answer: wire.LabelAnswer,
     errors: ["invalid_request", "label_exists", "labels_full", ...STORING],
   },
   changeLabel: {
-    id: "changeLabel",
     method: "PATCH",
     path: "/channels/:label",
     access: "key",
@@ -176,11 +129,10 @@ export const LIFE_OPERATIONS = {
     summary: "Changes the terms of a label for later writes; of a standard label only whether it is hidden.",
     params: life.LabelParams,
     body: life.ChangeLabelBody,
-    answer: life.LabelAnswer,
+    answer: wire.LabelAnswer,
     errors: [...LABELLED, "labels_full", ...STORING],
   },
   removeLabel: {
-    id: "removeLabel",
     method: "DELETE",
     path: "/channels/:label",
     access: "key",
@@ -189,14 +141,7 @@ export const LIFE_OPERATIONS = {
     summary:
       "Removes an own label that no fact and no history of the account has. Its channel is given to no other label.",
     params: life.LabelParams,
-    answer: life.RemoveLabelAnswer,
-    errors: [
-      "invalid_request",
-      "not_found",
-      "label_in_use",
-      "overloaded",
-      "store_unavailable",
-      "outcome_unknown",
-    ],
+    answer: wire.StatusAnswer,
+    errors: ["invalid_request", "not_found", "label_in_use", "overloaded", ...STORED],
   },
 } as const satisfies Record<string, Operation>;

@@ -1,9 +1,9 @@
 /** What crosses the wire for a fact's life: lists, history, going back, the users and the labels of an account. */
 
-import { CHANNEL_COUNT_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
 import * as wire from "./schemas.ts";
-import { Type } from "./type.ts";
+import { literals, Type } from "./type.ts";
 
 const Item = Type.String({ description: "One item, without a semicolon; items are joined by `; `." });
 const Cursor = Type.Optional(
@@ -18,20 +18,20 @@ const Limit = Type.Optional(
   }),
 );
 const Moment = Type.String({ description: "RFC 3339 with its zone, such as `2026-11-15T18:00:00Z`." });
-const ProjectName = Type.Optional(
-  Type.String({ description: "The project or worktree; absent for the person's own." }),
-);
+export const PlacedLabel = Type.Object({
+  label: Type.String(),
+  project: Type.Optional(
+    Type.String({ description: "The project or worktree; absent for the person's own." }),
+  ),
+});
 
 export const AppendBody = Type.Object({
   user_id: wire.UserId,
   label: wire.Label,
   item: Item,
   project: wire.Project,
-  scope: wire.Scope,
-  ttl_s: wire.TtlS,
-  expires_at: wire.ExpiresAt,
-  written_by: wire.WrittenBy,
-  session_id: wire.SessionId,
+  ...wire.FactTerms,
+  ...wire.Writer,
   details: wire.Details,
 });
 export const RemoveBody = Type.Object({
@@ -40,32 +40,29 @@ export const RemoveBody = Type.Object({
   item: Item,
   project: wire.Project,
   scope: wire.Scope,
-  written_by: wire.WrittenBy,
-  session_id: wire.SessionId,
+  ...wire.Writer,
   details: wire.Details,
 });
 
 export const HistoryQuery = Type.Object({ user_id: wire.UserId, label: wire.Label, project: wire.Project });
+export const FactRevision = Type.Object({
+  revision: wire.Revision,
+  value: Type.String(),
+  updated_at: wire.Time,
+  written_by: Type.Optional(Type.String()),
+  session_id: Type.Optional(Type.String()),
+  ended: Type.Optional(
+    literals(["replaced", "forgotten", "expired"], {
+      description: "Absent for the present value.",
+    }),
+  ),
+  ended_at: Type.Optional(wire.Time),
+});
 export const HistoryAnswer = Type.Object({
   user_id: Type.String(),
   label: Type.String(),
   place: wire.PlaceKind,
-  revisions: Type.Array(
-    Type.Object({
-      revision: wire.Revision,
-      value: Type.String(),
-      updated_at: wire.Time,
-      written_by: Type.Optional(Type.String()),
-      session_id: Type.Optional(Type.String()),
-      ended: Type.Optional(
-        Type.Union([Type.Literal("replaced"), Type.Literal("forgotten"), Type.Literal("expired")], {
-          description: "Absent for the present value.",
-        }),
-      ),
-      ended_at: Type.Optional(wire.Time),
-    }),
-    { description: "The newest first." },
-  ),
+  revisions: Type.Array(FactRevision, { description: "The newest first." }),
 });
 
 export const RestoreBody = Type.Object({
@@ -73,8 +70,7 @@ export const RestoreBody = Type.Object({
   label: wire.Label,
   revision: Type.Integer({ description: "A revision of `GET /facts/history`." }),
   project: wire.Project,
-  written_by: wire.WrittenBy,
-  session_id: wire.SessionId,
+  ...wire.Writer,
   details: wire.Details,
 });
 
@@ -85,26 +81,23 @@ export const ChangesQuery = Type.Object({
   limit: Limit,
   cursor: Cursor,
 });
+export const FactChange = Type.Object({
+  ...PlacedLabel.properties,
+  kind: literals(["written", "forgotten", "expired"]),
+  value: Type.String(),
+  was: Type.Optional(
+    Type.String({
+      description: "The value that was replaced; absent where there was none, or none is kept.",
+    }),
+  ),
+  revision: wire.Revision,
+  at: wire.Time,
+  written_by: Type.Optional(Type.String()),
+  session_id: Type.Optional(Type.String()),
+});
 export const ChangesAnswer = Type.Object({
   user_id: Type.String(),
-  changes: Type.Array(
-    Type.Object({
-      label: Type.String(),
-      project: ProjectName,
-      kind: Type.Union([Type.Literal("written"), Type.Literal("forgotten"), Type.Literal("expired")]),
-      value: Type.String(),
-      was: Type.Optional(
-        Type.String({
-          description: "The value that was replaced; absent where there was none, or none is kept.",
-        }),
-      ),
-      revision: wire.Revision,
-      at: wire.Time,
-      written_by: Type.Optional(Type.String()),
-      session_id: Type.Optional(Type.String()),
-    }),
-    { description: "The newest first." },
-  ),
+  changes: Type.Array(FactChange, { description: "The newest first." }),
   next_cursor: NextCursor,
 });
 
@@ -119,8 +112,7 @@ export const RollbackBody = Type.Object({
         "Goes back also where the history of some labels does not reach that far; they stay as they are.",
     }),
   ),
-  written_by: wire.WrittenBy,
-  session_id: wire.SessionId,
+  ...wire.Writer,
 });
 const MovedProject = Type.String({ description: "A project, without a worktree." });
 export const MoveProjectBody = Type.Object({ user_id: wire.UserId, from: MovedProject, to: MovedProject });
@@ -129,20 +121,18 @@ export const MoveProjectAnswer = Type.Object({
   moved: Type.Integer({ description: "How many facts were moved." }),
 });
 const OptionalValue = Type.Union([Type.String(), Type.Null()]);
+export const RolledBackFact = Type.Object({
+  ...PlacedLabel.properties,
+  from: OptionalValue,
+  to: OptionalValue,
+});
 export const RollbackAnswer = Type.Object({
   status: Type.Union([wire.Ok, Type.Literal("planned"), Type.Literal("unreached")], {
     description:
       "`planned`: nothing was changed, as asked. `unreached`: nothing was changed, because the history of some labels does not reach back that far.",
   }),
-  changes: Type.Array(
-    Type.Object({
-      label: Type.String(),
-      project: ProjectName,
-      from: OptionalValue,
-      to: OptionalValue,
-    }),
-  ),
-  unreached: Type.Array(Type.Object({ label: Type.String(), project: ProjectName })),
+  changes: Type.Array(RolledBackFact),
+  unreached: Type.Array(PlacedLabel),
 });
 
 export const UserExportQuery = Type.Object({ user_id: wire.UserId });
@@ -157,15 +147,14 @@ export const UsersQuery = Type.Object({
   limit: Limit,
   cursor: Cursor,
 });
+export const ListedUser = Type.Object({
+  user_id: Type.String(),
+  projects: Type.Array(Type.String(), { description: "Projects and worktrees with facts." }),
+  channel_count: Type.Integer({ description: "Facts of the person's own." }),
+  updated_at: Type.Union([wire.Time, Type.Null()]),
+});
 export const UsersAnswer = Type.Object({
-  users: Type.Array(
-    Type.Object({
-      user_id: Type.String(),
-      projects: Type.Array(Type.String(), { description: "Projects and worktrees with facts." }),
-      channel_count: Type.Integer({ description: "Facts of the person's own." }),
-      updated_at: Type.Union([wire.Time, Type.Null()]),
-    }),
-  ),
+  users: Type.Array(ListedUser),
   next_cursor: NextCursor,
 });
 
@@ -196,25 +185,11 @@ export const AddLabelBody = Type.Object({
     description: "GROUP.name: a group of 1 to 16 of A-Z, 0-9 and _, a name of 1 to 48 of a-z, 0-9 and _.",
   }),
   ...LabelTerms,
-  scope: Type.Optional(wire.ScopeName),
+  scope: wire.Scope,
   written_by: wire.WrittenBy,
 });
 export const LabelParams = Type.Object({ label: Type.String({ minLength: 1, maxLength: 100 }) });
 export const ChangeLabelBody = Type.Object({
   ...LabelTerms,
   description: Type.Optional(LabelTerms.description),
-});
-export const RemoveLabelAnswer = Type.Object({ status: Type.Literal("ok") });
-export const LabelAnswer = Type.Object({
-  channel: Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 }),
-  label: Type.String(),
-  description: Type.String(),
-  example: Type.String(),
-  own: Type.Boolean({ description: "A label of the account's own." }),
-  scope: wire.ScopeName,
-  hidden: Type.Boolean(),
-  one_of: Type.Optional(Type.Array(Type.String())),
-  max_bytes: Type.Optional(Type.Integer()),
-  ttl_s: Type.Optional(Type.Integer()),
-  ...wire.LabelOrigin,
 });

@@ -12,15 +12,15 @@ import type { TSchema } from "./type.ts";
 type Json = Record<string, unknown>;
 
 /** A new operation has none until `npm run examples` has called it. */
-function exampleOf(id: string): Partial<OperationExample> {
-  return OPERATION_EXAMPLES[id as OperationId] ?? {};
+function exampleOf(id: OperationId): Partial<OperationExample> {
+  return OPERATION_EXAMPLES[id] ?? {};
 }
 
 export function openApiDocument(info: { version: string; serverUrl: string }): Json {
   const paths: Record<string, Json> = {};
-  for (const operation of Object.values(OPERATIONS) as Operation[]) {
+  for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
     const path = operation.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) };
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(id, operation) };
   }
   return {
     openapi: "3.1.0",
@@ -51,18 +51,18 @@ function withLabelNamed(paths: Json): Json {
   return JSON.parse(JSON.stringify(paths, (_, value) => (value === Label ? reference : value)));
 }
 
-function describe(operation: Operation): Json {
+function describe(id: OperationId, operation: Operation): Json {
   const { access, answer, text, status = 200 } = operation;
-  const example = exampleOf(operation.id);
+  const example = exampleOf(id);
   const content = {
     [text ?? "application/json"]: { ...(answer && { schema: answer }), example: example.answer },
   };
   return {
-    operationId: operation.id,
+    operationId: id,
     summary: operation.summary,
     tags: [{ key: "Memory", demo: "Demo", open: "Service", any: "Service", admin: "Admin" }[access]],
     security: securityOf(operation),
-    parameters: parametersOf(operation),
+    parameters: parametersOf(operation, example),
     ...(operation.body === undefined
       ? {}
       : {
@@ -96,8 +96,10 @@ function headerOf(name: string, description: string, more: Json = {}): Json {
   return { name, in: "header", required: false, schema: { type: "string", ...more, description } };
 }
 
-function parametersOf({ id, query, params, idempotent, conditional }: Operation): Json[] {
-  const example = exampleOf(id);
+function parametersOf(
+  { query, params, idempotent, conditional }: Operation,
+  example: Partial<OperationExample>,
+): Json[] {
   const values: Readonly<Record<string, string>> = { ...example.params, ...example.query };
   const list = (schema: TSchema | undefined, where: string) => {
     const { properties = {}, required = [] } = (schema ?? {}) as {

@@ -1,4 +1,7 @@
-/** One entry of the table of operations: what the HTTP routes, the OpenAPI document and the types of handlers are made of. */
+/**
+ * One entry of the table of operations: what the HTTP routes, the OpenAPI document and the types of handlers are made of.
+ * And what many entries say: who may call, and the errors that go together.
+ */
 
 import type { FailureCode } from "../base/error-codes.ts";
 import type { TSchema } from "./type.ts";
@@ -21,7 +24,6 @@ export type Operation = OperationTerms &
   );
 
 interface OperationTerms {
-  readonly id: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly summary: string;
@@ -51,3 +53,19 @@ export interface OperationExample {
   /** JSON, or the first lines of a text. Long blocks and lists are shortened. */
   readonly answer: unknown;
 }
+
+export const READS_USER = { access: "key", about: "user", writes: false } as const;
+export const WRITES_USER = { access: "key", about: "user", writes: true } as const;
+
+export const LABELLED = ["invalid_request", "unknown_label"] as const;
+export const WITH_BODY = ["unsupported_media_type", "body_too_large", "request_timeout"] as const;
+export const STORED = ["store_unavailable", "outcome_unknown"] as const;
+export const STORING = [...WITH_BODY, "overloaded", ...STORED] as const;
+/** Of a write that counts against the monthly limit. */
+export const COUNTING = [
+  "memory_full",
+  "revision_mismatch",
+  "idempotency_in_flight",
+  "idempotency_mismatch",
+  "monthly_limit_exceeded",
+] as const;

@@ -17,7 +17,8 @@ import {
   WRITER_LENGTH_MAX,
 } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
-import { Type } from "./type.ts";
+import { TIERS } from "../base/tiers.ts";
+import { literals, requiring, Type } from "./type.ts";
 
 export const UserId = Type.String({
   minLength: 1,
@@ -30,7 +31,7 @@ export const Label = Type.String({
 export const Value = Type.String({
   description: `1 to ${withThousands(VALUE_BYTES_MAX)} bytes of UTF-8 without control characters; stored and returned exactly.`,
 });
-export const SessionId = Type.Optional(
+const SessionId = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: USER_ID_LENGTH_MAX,
@@ -44,11 +45,7 @@ export const Project = Type.Optional(
     description: `Where the person works: a project, or a project and a worktree with a slash between, each 1 to ${PROJECT_SEGMENT_LENGTH_MAX} characters. Without it everything belongs to the person.`,
   }),
 );
-export const ScopeName = Type.Union([
-  Type.Literal("person"),
-  Type.Literal("project"),
-  Type.Literal("worktree"),
-]);
+export const ScopeName = literals(["person", "project", "worktree"]);
 export const Scope = Type.Optional(ScopeName);
 export const WrittenBy = Type.Optional(
   Type.String({
@@ -57,14 +54,16 @@ export const WrittenBy = Type.Optional(
     description: "Who writes, such as `claude-code`; shown with the fact and in its history.",
   }),
 );
-export const TtlS = Type.Optional(
+const TtlS = Type.Optional(
   Type.Integer({ description: `Seconds that the fact lives, 1 to ${withThousands(TTL_S_MAX)}.` }),
 );
-export const ExpiresAt = Type.Optional(
+const ExpiresAt = Type.Optional(
   Type.String({
     description: "When the fact ends: RFC 3339 with its zone, in the future. Not together with `ttl_s`.",
   }),
 );
+export const Writer = { written_by: WrittenBy, session_id: SessionId };
+export const FactTerms = { scope: Scope, ttl_s: TtlS, expires_at: ExpiresAt };
 const FLAG = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
 const DetailsQuery = Type.Optional(
   Type.String({ ...FLAG, description: "`true` answers with more fields than the specification has." }),
@@ -72,16 +71,25 @@ const DetailsQuery = Type.Optional(
 export const Details = Type.Optional(
   Type.Boolean({ description: "`true` answers with more fields than the specification has." }),
 );
-const ChannelNumber = Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 });
+const ChannelNumber = Type.Integer({
+  minimum: 0,
+  maximum: CHANNEL_COUNT_MAX - 1,
+  description: "The carrier channel of the label.",
+});
 const ChannelCount = Type.Integer({
   minimum: 0,
   maximum: CHANNEL_COUNT_MAX,
   description: "Channels that hold facts.",
 });
 const Block = Type.String({ description: "`[MEM]`, 512 words, `[/MEM]`; empty when there are no facts." });
+export const Tier = literals(TIERS);
 export const Time = Type.String({ description: "RFC 3339, UTC." });
 export const Ok = Type.Literal("ok");
-const PlacedFact = Type.Object({ label: Type.String(), value: Type.String(), channel: ChannelNumber });
+export const CarriedFact = Type.Object({
+  label: Type.String(),
+  value: Type.String(),
+  channel: ChannelNumber,
+});
 
 export const UserQuery = Type.Object({ user_id: UserId, project: Project });
 export const FactQuery = Type.Object({
@@ -94,7 +102,7 @@ export const ContextQuery = Type.Object({
   user_id: UserId,
   project: Project,
   include: Type.Optional(
-    Type.Union([Type.Literal("index"), Type.Literal("block"), Type.Literal("both")], {
+    literals(["index", "block", "both"], {
       description:
         "`index` does no block work and leaves `fdm_block` empty; `block` leaves `plain_index` empty; `both` is the default.",
     }),
@@ -143,11 +151,8 @@ export const EncodeBody = Type.Object({
   label: Label,
   value: Value,
   project: Project,
-  scope: Scope,
-  ttl_s: TtlS,
-  expires_at: ExpiresAt,
-  written_by: WrittenBy,
-  session_id: SessionId,
+  ...FactTerms,
+  ...Writer,
   details: Details,
 });
 export const Revision = Type.Integer({
@@ -156,21 +161,18 @@ export const Revision = Type.Integer({
 export const PlaceKind = Type.Union(ScopeName.anyOf, {
   description: "Whose the fact is: the person's, the project's or the worktree's.",
 });
-export const PreviousFact = Type.Union([
-  Type.Object({
-    value: Type.String(),
-    revision: Revision,
-    updated_at: Time,
-    written_by: Type.Optional(Type.String()),
-  }),
-  Type.Null(),
-]);
+export const PreviousFact = Type.Object({
+  value: Type.String(),
+  revision: Revision,
+  updated_at: Time,
+  written_by: Type.Optional(Type.String()),
+});
 /** With `details`. */
 const WrittenDetails = {
   revision: Type.Optional(Revision),
   place: Type.Optional(PlaceKind),
   expires_at: Type.Optional(Time),
-  previous: Type.Optional(PreviousFact),
+  previous: Type.Optional(Type.Union([PreviousFact, Type.Null()])),
 };
 export const EncodeAnswer = Type.Object({
   status: Ok,
@@ -180,6 +182,7 @@ export const EncodeAnswer = Type.Object({
   channel_count: ChannelCount,
   ...WrittenDetails,
 });
+export const WrittenAnswer = requiring(EncodeAnswer, "revision", "place", "previous");
 
 export const BatchBody = Type.Object({
   user_id: UserId,
@@ -187,9 +190,7 @@ export const BatchBody = Type.Object({
     Type.Object({
       label: Label,
       value: Value,
-      scope: Scope,
-      ttl_s: TtlS,
-      expires_at: ExpiresAt,
+      ...FactTerms,
       if_revision: Type.Optional(
         Type.Integer({ description: "The revision that the fact must have now; 0: there must be none." }),
       ),
@@ -197,16 +198,29 @@ export const BatchBody = Type.Object({
     { minItems: 1, maxItems: CHANNEL_COUNT },
   ),
   project: Project,
-  written_by: WrittenBy,
-  session_id: SessionId,
+  ...Writer,
   details: Details,
 });
+export const BatchFact = Type.Object({ ...CarriedFact.properties, ...WrittenDetails });
 export const BatchAnswer = Type.Object({
   status: Ok,
   channel_count: ChannelCount,
-  facts: Type.Array(Type.Object({ ...PlacedFact.properties, ...WrittenDetails })),
+  facts: Type.Array(BatchFact),
+});
+export const WrittenFact = requiring(BatchFact, "revision", "place", "previous");
+export const WrittenBatchAnswer = Type.Object({
+  ...BatchAnswer.properties,
+  facts: Type.Array(WrittenFact),
 });
 
+export const TokenCounts = Type.Object(
+  { index: Type.Integer(), block: Type.Integer() },
+  { description: "Only with `details`: tokens of o200k that the index and the block of this answer have." },
+);
+export const Carriers = Type.Object(
+  { used: Type.Integer(), max: Type.Integer() },
+  { description: "Only with `details`, and unless `include` is `index`: how full the block is." },
+);
 export const ContextAnswer = Type.Object({
   user_id: Type.String(),
   fdm_block: Block,
@@ -217,28 +231,19 @@ export const ContextAnswer = Type.Object({
   overflow: Type.Optional(
     Type.Array(Type.String(), { description: "Only with `details`: labels that did not fit the block." }),
   ),
-  tokens: Type.Optional(
-    Type.Object(
-      { index: Type.Integer(), block: Type.Integer() },
-      {
-        description: "Only with `details`: tokens of o200k that the index and the block of this answer have.",
-      },
-    ),
-  ),
-  carriers: Type.Optional(
-    Type.Object(
-      { used: Type.Integer(), max: Type.Integer() },
-      { description: "Only with `details`, and unless `include` is `index`: how full the block is." },
-    ),
-  ),
+  tokens: Type.Optional(TokenCounts),
+  carriers: Type.Optional(Carriers),
 });
+export const DetailedContextAnswer = requiring(ContextAnswer, "overflow", "tokens");
 
 export const DecodeAnswer = Type.Object({
   user_id: Type.String(),
   label: Type.String(),
   value: Type.String(),
-  source: Type.Union([Type.Literal("state"), Type.Literal("model")]),
-  latency_ms: Type.Integer({ minimum: 0 }),
+  source: literals(["state", "model"], {
+    description: "`state`: read from the store. `model`: read from the block by the reader.",
+  }),
+  latency_ms: Type.Integer({ minimum: 0, description: "0 without the model." }),
   verified: Type.Optional(
     Type.Boolean({ description: "Only with the model: what the reader read equals the state." }),
   ),
@@ -248,6 +253,8 @@ export const DecodeAnswer = Type.Object({
   expires_at: Type.Optional(Time),
   place: Type.Optional(PlaceKind),
 });
+export const DetailedDecodeAnswer = requiring(DecodeAnswer, "revision", "updated_at", "place");
+export const DetailedModelDecodeAnswer = requiring(DetailedDecodeAnswer, "verified");
 
 export const FlushBody = Type.Object({ user_id: UserId, project: Project, session_id: SessionId });
 export const FlushAnswer = Type.Object({
@@ -255,7 +262,9 @@ export const FlushAnswer = Type.Object({
   channel_count: ChannelCount,
   lossless: Type.Boolean({ description: "Every fact was read back from the fresh block and found equal." }),
   fdm_block: Block,
-  overflow: Type.Array(Type.String(), { description: "Labels that did not fit the block." }),
+  overflow: Type.Array(Type.String(), {
+    description: "Labels that did not fit the block; they stay in the state.",
+  }),
 });
 
 export const ReadBody = Type.Object({
@@ -265,52 +274,37 @@ export const ReadBody = Type.Object({
     description: "A block (`fdm_block` of `GET /context`), even if it is damaged or inside other text.",
   }),
 });
+export const ReadMark = literals(["current", "replaced", "forgotten", "expired", "unknown_here"], {
+  description: "What has become of the fact since the block was made.",
+});
+export const ReadFact = Type.Object({ ...CarriedFact.properties, mark: Type.Optional(ReadMark) });
 export const ReadAnswer = Type.Object({
   status: Ok,
   user_id: Type.String(),
-  facts: Type.Array(
-    Type.Object({
-      ...PlacedFact.properties,
-      mark: Type.Optional(
-        Type.Union(
-          [
-            Type.Literal("current"),
-            Type.Literal("replaced"),
-            Type.Literal("forgotten"),
-            Type.Literal("expired"),
-            Type.Literal("unknown_here"),
-          ],
-          { description: "What has become of the fact since the block was made." },
-        ),
-      ),
-    }),
-  ),
-  missing: Type.Integer(),
-  wrong: Type.Integer(),
-  repaired: Type.Integer(),
-  guard_left: Type.Integer(),
+  facts: Type.Array(ReadFact),
+  missing: Type.Integer({ description: "How many words of the block were missing." }),
+  wrong: Type.Integer({ description: "How many were wrong." }),
+  repaired: Type.Integer({ description: "How many were corrected." }),
+  guard_left: Type.Integer({ description: "How many more could have been missing." }),
 });
 
+export const StoredFact = Type.Object({
+  ...CarriedFact.properties,
+  revision: Type.Integer(),
+  updated_at: Time,
+  place: Type.Optional(PlaceKind),
+  written_by: Type.Optional(Type.String()),
+  expires_at: Type.Optional(Time),
+});
 export const FactsAnswer = Type.Object({
   user_id: Type.String(),
   channel_count: ChannelCount,
-  facts: Type.Array(
-    Type.Object({
-      label: Type.String(),
-      value: Type.String(),
-      channel: ChannelNumber,
-      revision: Type.Integer(),
-      updated_at: Time,
-      place: Type.Optional(PlaceKind),
-      written_by: Type.Optional(Type.String()),
-      expires_at: Type.Optional(Time),
-    }),
-  ),
+  facts: Type.Array(StoredFact),
 });
 export const ForgetFactAnswer = Type.Object({ status: Ok, channel_count: ChannelCount });
 export const StatusAnswer = Type.Object({ status: Ok });
 
-export const KeyAccess = Type.Union([Type.Literal("read"), Type.Literal("write")]);
+export const KeyAccess = literals(["read", "write"]);
 export const TokenBody = Type.Object({
   user_id: UserId,
   access: KeyAccess,
@@ -325,8 +319,10 @@ export const TokenAnswer = Type.Object({
 
 export const UsageAnswer = Type.Object({
   account: Type.String(),
-  tier: Type.String(),
-  limit: Type.Union([Type.Integer(), Type.Null()]),
+  tier: Type.Union([...Tier.anyOf, Type.Literal("owner")], {
+    description: "`owner`: through the local socket of a data folder, which has no limit.",
+  }),
+  limit: Type.Union([Type.Integer(), Type.Null()], { description: "Encodes a month; null: no limit." }),
   used: Type.Integer(),
   remaining: Type.Union([Type.Integer(), Type.Null()]),
   resets_at: Time,
@@ -336,31 +332,27 @@ export const UsageAnswer = Type.Object({
   access: Type.Optional(Type.Literal("read", { description: "Where the key only reads." })),
 });
 
-/** Of an own label, for a key of the whole account. */
-export const LabelOrigin = {
+export const ListedLabel = Type.Object({
+  channel: ChannelNumber,
+  label: Type.String(),
+  description: Type.String(),
+  example: Type.String(),
+  own: Type.Optional(Type.Boolean({ description: "With a key: a label of the account's own." })),
+  scope: Type.Optional(ScopeName),
+  hidden: Type.Optional(Type.Boolean()),
+  one_of: Type.Optional(Type.Array(Type.String())),
+  max_bytes: Type.Optional(Type.Integer()),
+  ttl_s: Type.Optional(Type.Integer()),
+  // Of an own label, for a key of the whole account.
   created_at: Type.Optional(Time),
   created_by: Type.Optional(Type.String({ description: "The `written_by` of the call that added it." })),
   created_key: Type.Optional(
     Type.String({ description: "The first 12 characters of the key that added it." }),
   ),
-};
-
+});
+export const LabelAnswer = requiring(ListedLabel, "own", "scope", "hidden");
 export const ChannelsAnswer = Type.Object({
-  channels: Type.Array(
-    Type.Object({
-      channel: ChannelNumber,
-      label: Type.String(),
-      description: Type.String(),
-      example: Type.String(),
-      own: Type.Optional(Type.Boolean({ description: "With a key: a label of the account's own." })),
-      scope: Type.Optional(ScopeName),
-      hidden: Type.Optional(Type.Boolean()),
-      one_of: Type.Optional(Type.Array(Type.String())),
-      max_bytes: Type.Optional(Type.Integer()),
-      ttl_s: Type.Optional(Type.Integer()),
-      ...LabelOrigin,
-    }),
-  ),
+  channels: Type.Array(ListedLabel),
   free: Type.Optional(
     Type.Integer({
       description: "With a key: labels that it may still add; 0 for one that only reads or is for one user.",

@@ -4,9 +4,9 @@
  * wait for; test/unit/contract/type.test.ts compares them with the original.
  */
 
-import type { Type as TypeBox } from "typebox";
+import type { Static, TLiteral, TSchema, TUnion, TUnsafe, Type as TypeBox } from "typebox";
 
-export type { Static, TLiteral, TSchema } from "typebox";
+export type { Static, TSchema } from "typebox";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -33,3 +33,16 @@ const builders = {
 };
 
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;
+
+/** The same object, with these of its optional fields always there. */
+export function requiring<S extends TSchema, K extends keyof Static<S>>(schema: S, ...names: K[]) {
+  const { required } = schema as { readonly required?: readonly K[] };
+  type Filled = Static<S> & Required<Pick<Static<S>, K>>;
+  return { ...schema, required: [...(required ?? []), ...names] } as unknown as TUnsafe<Filled>;
+}
+
+/** One of these texts. */
+export function literals<T extends readonly string[]>(texts: readonly [...T], options?: Schema) {
+  const anyOf = texts.map((text) => Type.Literal(text));
+  return { anyOf, ...options } as unknown as TUnion<{ -readonly [I in keyof T]: TLiteral<T[I]> }>;
+}

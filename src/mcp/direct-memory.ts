@@ -14,9 +14,9 @@ import {
   flushAnswer,
   forgetAnswer,
   readAnswer,
-} from "../contract/answer-mapping.ts";
-import { historyAnswer } from "../contract/life-mapping.ts";
-import { channelsView, labelView } from "../http/routes/life.ts";
+} from "../http/routes/answer-mapping.ts";
+import { channelsView } from "../http/routes/life.ts";
+import { historyAnswer, labelAnswer } from "../http/routes/life-mapping.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
 import { decodeFact } from "../memory/decode.ts";
@@ -120,7 +120,7 @@ export function directMemory(
         const { oneOf = null, maxBytes = null, ttlS = null } = terms;
         const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
         const author = { keyId: caller.keyId, writtenBy: options?.writtenBy };
-        return labelView((await addLabel(services, account, wanted, author)).terms);
+        return labelAnswer((await addLabel(services, account, wanted, author)).terms);
       }),
   };
 }

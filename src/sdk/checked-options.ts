@@ -1,6 +1,22 @@
-/** What a program got wrong is told at once, as a TypeError or RangeError, and not by the first call that fails. */
+/**
+ * Options of the client: from the environment where there is one, checked, and as the fields and headers of the interface.
+ * What a program got wrong is told at once, as a TypeError or RangeError, and not by the first call that fails.
+ */
 
 import { SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
+import type { ExpectedFact, FactEnd, FactPlace, LabelTermsChange, Moment } from "./options.ts";
+
+/** A variable; undefined where it is empty, not set, or there is no environment: Node, Deno and Bun have one, browsers do not. */
+export function variable(
+  name: "SIDEBAND_API_URL" | "SIDEBAND_API_KEY" | "SIDEBAND_INCLUDE" | "SIDEBAND_STALE_IF_ERROR_MS",
+): string | undefined {
+  try {
+    return globalThis.process?.env?.[name] || undefined;
+  } catch {
+    // Deno throws if the program may not read the environment.
+    return undefined;
+  }
+}
 
 /** The address of a service, without slashes at its end. */
 export function checkedAddress(text: string): string {
@@ -20,11 +36,6 @@ export function checkedParts(text: string): SectionParts {
   return parts;
 }
 
-export function checkedTimeout(timeoutMs: number): number {
-  if (timeoutMs >= 0) return timeoutMs;
-  throw new RangeError(`timeoutMs is a number from 0 on, not ${timeoutMs}`);
-}
-
 /** @param given an option, or the text of the variable */
 export function checkedStaleMs(given: number | string): number {
   const ms = given === "" ? Number.NaN : Number(given);
@@ -38,4 +49,32 @@ export function checkedStaleMs(given: number | string): number {
 export function checkedUser(userId: string): string {
   if (typeof userId === "string") return userId;
   throw new TypeError(`userId is a text, not ${String(userId)}`);
+}
+
+/** A field that is undefined is not sent. */
+export function factFields({ scope, ttlS, expiresAt }: FactPlace & FactEnd) {
+  return { scope, ttl_s: ttlS, expires_at: isoMoment(expiresAt) };
+}
+
+export function labelFields(terms: LabelTermsChange) {
+  if (typeof terms !== "object" || terms === null)
+    throw new TypeError('a label takes its terms, such as { description: "what belongs there" }');
+  const { oneOf, maxBytes, ttlS, ...rest } = terms;
+  return { ...rest, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS };
+}
+
+export function expectedHeaders({ ifRevision }: ExpectedFact): Record<string, string> {
+  if (ifRevision === undefined) return {};
+  return ifRevision === 0 ? { "if-none-match": "*" } : { "if-match": `"${ifRevision}"` };
+}
+
+export function isoMoment(moment: Moment | undefined): string | undefined {
+  return moment instanceof Date ? moment.toISOString() : moment;
+}
+
+/** crypto.randomUUID would be shorter, but browsers have it only on secure pages. */
+export function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
 }

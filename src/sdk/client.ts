@@ -15,26 +15,33 @@ import type {
   FactsAnswer,
   FlushAnswer,
   ForgetAnswer,
-  ForgetUserAnswer,
   HistoryAnswer,
   LabelAnswer,
   MoveProjectAnswer,
   ReadAnswer,
-  RemoveLabelAnswer,
   RollbackAnswer,
+  StatusAnswer,
   TokenAnswer,
   UsageAnswer,
   UsersAnswer,
-  WriteDetails,
   WrittenAnswer,
   WrittenBatchAnswer,
 } from "../contract/answers.ts";
-import { checkedAddress, checkedParts, checkedStaleMs, checkedUser } from "./checked-options.ts";
+import {
+  checkedAddress,
+  checkedParts,
+  checkedStaleMs,
+  checkedUser,
+  expectedHeaders,
+  factFields,
+  isoMoment,
+  labelFields,
+  randomKey,
+  variable,
+} from "./checked-options.ts";
 import { ContextCache } from "./context-cache.ts";
 import { DemoClient } from "./demo.ts";
-import { variable } from "./environment.ts";
 import { SidebandError } from "./errors.ts";
-import type { LabelOf, NewLabelOf } from "./labels.ts";
 import type {
   ChangesOptions,
   ContextOptions,
@@ -44,8 +51,10 @@ import type {
   FlushOptions,
   ForgetOptions,
   InjectOptions,
+  LabelOf,
   LabelTermsChange,
   Moment,
+  NewLabelOf,
   OwnLabelTerms,
   PersonOptions,
   RemoveOptions,
@@ -57,7 +66,6 @@ import type {
   WriterOptions,
 } from "./options.ts";
 import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
-import { expectedHeaders, factFields, isoMoment, labelFields, randomKey } from "./wire-fields.ts";
 
 export interface Compaction {
   /** Whether the flush was answered. */
@@ -156,7 +164,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     label: LabelOf<Own>,
     item: string,
     options: RemoveOptions = {},
-  ): Promise<EncodeAnswer & Partial<WriteDetails>> {
+  ): Promise<EncodeAnswer> {
     const fields = () => ({ label, item, scope: options.scope });
     return this.#contexts.dropAround(userId, () => this.#write("/facts/remove", userId, options, fields));
   }
@@ -214,7 +222,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** Forgets all facts of a user, in a project or everywhere. `not_found` if there are none. */
-  forgetUser(userId: string, options: PersonOptions = {}): Promise<ForgetUserAnswer> {
+  forgetUser(userId: string, options: PersonOptions = {}): Promise<StatusAnswer> {
     return this.#delete("/users", userId, {}, options);
   }
 
@@ -309,7 +317,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** Removes a label of the account's own that nothing has. `label_in_use` where a user has a fact or a history with it. */
-  removeLabel(label: LabelOf<Own>, options: CallOptions = {}): Promise<RemoveLabelAnswer> {
+  removeLabel(label: LabelOf<Own>, options: CallOptions = {}): Promise<StatusAnswer> {
     const path = `/channels/${encodeURIComponent(label)}`;
     return this.#call({ ...options, method: "DELETE", path, retry: "refused" });
   }

@@ -91,3 +91,9 @@ function endOnAbort(signal: AbortSignal, stop: () => void): void {
   LISTENED.delete(signal);
   signal.removeEventListener("abort", listened.stopAll);
 }
+
+/** What is no time is told at once. */
+export function checkedTimeout(timeoutMs: number): number {
+  if (timeoutMs >= 0) return timeoutMs;
+  throw new RangeError(`timeoutMs is a number from 0 on, not ${timeoutMs}`);
+}

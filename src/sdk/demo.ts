@@ -5,9 +5,9 @@ import type {
   DecodeAnswer,
   EncodeAnswer,
   FlushAnswer,
-  ResetAnswer,
+  ForgetAnswer,
 } from "../contract/answers.ts";
-import type { LabelOf } from "./labels.ts";
+import type { LabelOf } from "./options.ts";
 import type { CallOptions, SdkCall, Transport } from "./transport.ts";
 
 export class DemoClient {
@@ -41,7 +41,7 @@ export class DemoClient {
     return this.#call({ ...options, method: "POST", path: "/demo/flush", retry: "always" });
   }
 
-  reset(options: CallOptions = {}): Promise<ResetAnswer> {
+  reset(options: CallOptions = {}): Promise<ForgetAnswer> {
     return this.#call({ ...options, method: "POST", path: "/demo/reset", retry: "refused" });
   }
 

@@ -1,8 +1,8 @@
 /** What `import … from "sideband"` gives: the client, its errors, its labels, and the memory section of a prompt. */
 
 export { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
+export { LABELS, type Label } from "../base/channel-labels.ts";
 export type * from "../contract/answers.ts";
-export { LABELS, type Label } from "../contract/channel-labels.ts";
 export { type Compaction, DEFAULT_BASE_URL, Sideband } from "./client.ts";
 export type { DemoClient } from "./demo.ts";
 export {
@@ -13,6 +13,6 @@ export {
   type ServiceErrorCode,
   SidebandError,
 } from "./errors.ts";
-export { type LabelOf, label, type RunTimeLabel } from "./labels.ts";
 export type * from "./options.ts";
+export { label } from "./options.ts";
 export type { CallOptions, Fetch } from "./transport.ts";

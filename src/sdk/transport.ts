@@ -11,11 +11,12 @@
  *   time than is left, the call fails at once.
  */
 
-import { checkedTimeout } from "./checked-options.ts";
 import { Circuits } from "./circuit.ts";
-import { Deadline } from "./deadline.ts";
+import { checkedTimeout, Deadline } from "./deadline.ts";
 import { errorOf, SidebandError } from "./errors.ts";
 
+/** With the version of the package. */
+const CLIENT = "js/0.1.0";
 const UNSENDABLE = /[\0\r\n]|[^\0-\xff]/;
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -187,6 +188,7 @@ export class Transport {
     const { apiKey } = this.#options;
     return {
       accept: "application/json",
+      "sideband-client": CLIENT,
       ...(apiKey === undefined || call.withoutKey ? {} : { authorization: `Bearer ${apiKey.trim()}` }),
       ...(call.body === undefined ? {} : { "content-type": "application/json" }),
       ...call.headers,

@@ -17,10 +17,13 @@ let checked = false;
 export function builtSideband(): string {
   if (!checked && newestMs("src") > modifiedMs("dist/src/cli/main.js")) {
     const compiler = join(packageFolder, "node_modules", "typescript", "bin", "tsc");
-    const copiers = ["copy-migrations.js", "copy-declarations.js"].map((name) => [
-      join(packageFolder, "scripts", name),
-    ]);
-    for (const args of [[compiler, "-p", join(packageFolder, "tsconfig.build.json")], ...copiers])
+    const script = (name: string) => join(packageFolder, "scripts", name);
+    for (const args of [
+      [compiler, "-p", join(packageFolder, "tsconfig.build.json")],
+      ["--import", "tsx", script("write-answers.ts")],
+      [script("copy-migrations.js")],
+      [script("copy-declarations.js")],
+    ])
       execFileSync(process.execPath, args, { stdio: "inherit" });
   }
   checked = true;

@@ -14,7 +14,7 @@ import {
   STORE_BEFORE_END,
 } from "../../src/agent-side/prompts.ts";
 import { projectOf } from "../../src/agents/project.ts";
-import { LABELS } from "../../src/contract/channel-labels.ts";
+import { LABELS } from "../../src/base/channel-labels.ts";
 import { memorySection } from "../../src/sdk/index.ts";
 import { type Running, startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";

@@ -1,6 +1,7 @@
 /** The clients of all languages pass the same table of cases. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
@@ -17,6 +18,7 @@ import { noPython, PythonDriver } from "./python-driver.ts";
 import { StandInServer } from "./stand-in-server.ts";
 import { TypeScriptDriver } from "./typescript-driver.ts";
 
+const { version: VERSION } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
 const STILL: Omit<Opening, "client"> = {
   environment: {},
   random: 0,
@@ -72,6 +74,8 @@ async function runCase(driver: ClientDriver, one: ClientCase): Promise<void> {
     if (one.warnings !== undefined) same(difference(warnings, one.warnings, "warnings"));
     if (one.pausesMs !== undefined) same(difference(pausesMs, one.pausesMs, "pauses"));
   }
+  for (const { headers } of server.seen)
+    assert.equal(headers["sideband-client"], `${driver.client}/${VERSION}`);
   if (one.requests === undefined) return;
   assert.equal(server.seen.length, one.requests.length, "requests");
   for (const [i, expected] of one.requests.entries()) {

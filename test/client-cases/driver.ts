@@ -24,7 +24,8 @@ export interface Ending {
 }
 
 export interface ClientDriver {
-  readonly language: string;
+  /** As it names itself to the service. */
+  readonly client: string;
   /** Makes the client of a case; an outcome with an error if it is refused. */
   open(opening: Opening): Promise<Outcome>;
   calls(together: readonly CaseCall[]): Promise<readonly Outcome[]>;

@@ -17,7 +17,7 @@ export function noPython(): string | undefined {
 }
 
 export class PythonDriver implements ClientDriver {
-  readonly language = "Python";
+  readonly client = "python";
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #lines: AsyncIterator<string>;
 

@@ -12,7 +12,7 @@ const ERROR_FIELDS = [
 const PAUSE_MS_MAX = 2_000;
 
 export class TypeScriptDriver implements ClientDriver {
-  readonly language = "TypeScript";
+  readonly client = "js";
   #client: Sideband | undefined;
   #warnings: string[] = [];
   #pausesMs: number[] = [];

@@ -9,7 +9,7 @@ import { availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { projectOf } from "../../src/agents/project.ts";
 import { ACCOUNT_DEFAULT } from "../../src/base/account.ts";
-import { LABELS } from "../../src/contract/channel-labels.ts";
+import { LABELS } from "../../src/base/channel-labels.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { endOwner } from "../agents/host.ts";
 import type { Room } from "./room.ts";

@@ -311,13 +311,14 @@ test("Idempotency-Key: while a request is being answered its repetition is refus
   assert.equal((await call("GET", "/usage", { key })).json.used, 1);
 });
 
-test("keys and values never appear in logs, not even when the key came in the query; session_id does", async () => {
+test("keys and values never appear in logs, not even when the key came in the query; session_id and client do", async () => {
   const key = await running.newKey("quiet");
   await call("GET", `/context?user_id=u&api_key=${key}`, { key: null });
   await call("GET", `/nowhere?api_key=${key}`, { key: null });
   await call("POST", "/encode", {
     key,
     body: { ...fact("u", "a-value-that-must-not-be-logged"), session_id: "session-42" },
+    headers: { "sideband-client": `js/0.1.0 ${"x".repeat(100)}` },
   });
   await call("POST", "/encode", {
     key,
@@ -326,7 +327,7 @@ test("keys and values never appear in logs, not even when the key came in the qu
   });
   await call("GET", `/facts?user_id=%FF&api_key=${key}`, { key: null });
   const log = running.logs.join("");
-  assert.ok(log.includes('"session_id":"session-42"'));
+  assert.ok(log.includes(`"session_id":"session-42","client":"js/0.1.0 ${"x".repeat(31)}"`));
   assert.ok(log.includes('"account":"quiet"'));
   assert.ok(!log.includes(key));
   assert.ok(!log.includes(key.slice(8, 30)));

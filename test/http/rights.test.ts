@@ -224,7 +224,10 @@ test("a page of an allowed origin calls every path with a token; others and keys
     // GET /channels needs no key: every page may ask there.
     assert.deepEqual([preflight.status, originOf(preflight)], [204, path === "/channels" ? "*" : PAGE], id);
     assert.ok(preflight.headers.get("access-control-allow-methods")!.includes(method), id);
-    assert.match(preflight.headers.get("access-control-allow-headers")!, /Authorization.*Idempotency-Key/);
+    assert.match(
+      preflight.headers.get("access-control-allow-headers")!,
+      /Authorization.*Idempotency-Key.*Sideband-Client/,
+    );
   }
   const headers = { origin: PAGE };
   const read = await call("GET", "/facts", { key: token, headers });

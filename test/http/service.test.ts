@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { ERRORS } from "../../src/base/error-codes.ts";
-import type { Operation } from "../../src/contract/operation.ts";
 import { OPERATIONS } from "../../src/contract/operations.ts";
 import { problemCode, type Running, startRunning } from "./running-service.ts";
 
@@ -342,7 +341,7 @@ test("key requests: anyone asks, the operator approves or declines, once", async
 test("openapi.json is OpenAPI 3.1, describes every operation, and /docs needs no outside host", async () => {
   const document = (await open("GET", "/openapi.json")).json;
   assert.equal(document.openapi, "3.1.0");
-  for (const { path, method, id } of Object.values(OPERATIONS) as Operation[]) {
+  for (const [id, { path, method }] of Object.entries(OPERATIONS)) {
     const described = document.paths[path.replace(/:(\w+)/g, "{$1}")][method.toLowerCase()];
     assert.equal(described.operationId, id);
     assert.ok(Object.keys(described.responses).length >= 1);

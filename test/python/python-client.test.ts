@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { AGENTS } from "../../src/agents/install.ts";
-import { LABELS } from "../../src/contract/channel-labels.ts";
+import { LABELS } from "../../src/base/channel-labels.ts";
 import { packageFolder } from "../agents/built.ts";
 import { noPython } from "../client-cases/python-driver.ts";
 import { startRunning } from "../http/running-service.ts";

@@ -43,8 +43,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   mcp: { rooms: ["base", "contract", "agent-side", "memory", "http"] },
   /** The client's side of the local socket of a data folder; it starts an owner with the folder's lock. */
   "door-client": { rooms: ["base", "sdk", "config", "store/*"] },
-  sdk: { rooms: ["contract", "agent-side"], pure: true },
-  agents: { rooms: ["contract", "agent-side", "sdk"] },
+  sdk: { rooms: ["base", "contract", "agent-side"], pure: true },
+  agents: { rooms: ["base", "contract", "agent-side", "sdk"] },
   /** The block without a service: what an application seals and opens itself. */
   block: { rooms: ["base", "codec", "reader"], pure: true },
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */

@@ -136,9 +136,8 @@ export const RULES: readonly Rule[] = [
   {
     name: "passed on",
     applies: /^src\/.*\.tsx?$/,
-    // What packages export, the labels of the interface, the kernel's module, and a default that the CLI shows.
-    except:
-      /^src\/((sdk|block)\/index|agents\/tools|contract\/channel-labels|reader\/assembly\/kernel|main\/database-upkeep)\.ts$/,
+    // What packages export, the kernel's module, and a default that the CLI shows.
+    except: /^src\/((sdk|block)\/index|agents\/tools|reader\/assembly\/kernel|main\/database-upkeep)\.ts$/,
     find: matches(/^export (?:\*|\{[^}]*\})/gm),
     remedy:
       "Import it from the file that declares it; if the import table forbids that, it is in the wrong room.",
@@ -147,12 +146,12 @@ export const RULES: readonly Rule[] = [
     name: "environment",
     applies: /^(src|bin)\/.*\.m?[jt]sx?$/,
     // The samples of the API reference are text that others run.
-    except: /^src\/(config|sdk\/environment|web\/reference\/request-samples)\.ts$/,
+    except: /^src\/(config|sdk\/checked-options|web\/reference\/request-samples)\.ts$/,
     find: matches(
       /\bprocess\s*(?:\?)?(?:\.\s*|\[\s*["'])env\b|\bimport\.meta\.env\b|\benv\b[^;]*from "node:process"/g,
     ),
     remedy:
-      "Read it in src/config.ts (a client's defaults in src/sdk/environment.ts) and pass the value by argument.",
+      "Read it in src/config.ts (a client's defaults in src/sdk/checked-options.ts) and pass the value by argument.",
   },
   {
     name: "value now or later",

@@ -9,6 +9,8 @@ import type { Call } from "./call.ts";
 
 /** A request that takes longer is worth a line in the log. */
 const SLOW_MS = 1_000;
+/** Anyone may send any text as the name of a client. */
+const CLIENT_LENGTH_MAX = 40;
 
 /** The label texts of one method, route and status. */
 interface MetricLabels {
@@ -79,6 +81,7 @@ export class RequestMetrics {
     const { caller, sessionId } = call;
     const quiet = sessionId === undefined && status < 400 && ms < SLOW_MS;
     if (quiet && !this.#logsAll) return;
+    const client = call.header("sideband-client");
     const line = {
       request_id: call.id,
       method: call.method,
@@ -87,6 +90,7 @@ export class RequestMetrics {
       ms: Math.round(ms * 100) / 100,
       ...(caller === undefined ? {} : { account: caller.account, key_id: caller.keyId }),
       ...(sessionId === undefined ? {} : { session_id: sessionId }),
+      ...(client === undefined ? {} : { client: client.slice(0, CLIENT_LENGTH_MAX) }),
     };
     if (quiet) this.#log.debug(line, "request");
     else this.#log.info(line, "request");

@@ -124,7 +124,7 @@ function preflight(allow: string): string[] {
     "access-control-allow-methods",
     allow,
     "access-control-allow-headers",
-    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-Id",
+    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id, Sideband-Client, X-Request-Id",
     "access-control-max-age",
     PREFLIGHT_SECONDS,
   ];

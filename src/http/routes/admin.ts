@@ -12,7 +12,8 @@ import { Answer } from "../request/answer.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-import { labelView, usersPage } from "./life.ts";
+import { usersPage } from "./life.ts";
+import { labelAnswer } from "./life-mapping.ts";
 import type { Readiness } from "./readiness.ts";
 
 type AdminOperation =
@@ -78,7 +79,7 @@ export function adminRoutes(
       const { account } = call.query;
       checkAccount(account);
       const labels = await services.memory.labels.of(account);
-      const views = labels.all.map(labelView);
+      const views = labels.all.map(labelAnswer);
       return { labels: views.filter(({ own, hidden }) => own || hidden), free: labels.free };
     },
 

@@ -1,11 +1,11 @@
 /** POST /flush and /read: block work that the caller waits for. */
 
-import { flushAnswer, readAnswer } from "../../contract/answer-mapping.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
 import { requesterOf } from "../request/call.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { flushAnswer, readAnswer } from "./answer-mapping.ts";
 
 export function blockRoutes({ memory }: HttpServices): Handlers<"flush" | "read"> {
   return {

@@ -4,13 +4,13 @@
  */
 
 import { createHash } from "node:crypto";
-import { contextAnswer, detailedContextAnswer } from "../../contract/answer-mapping.ts";
 import type { ContextAnswer } from "../../contract/answers.ts";
 import type { Include, UserContext } from "../../memory/context.ts";
 import type { TokenCounts } from "../../memory/token-count.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { hasEntity } from "../request/preferences.ts";
+import { contextAnswer, detailedContextAnswer } from "./answer-mapping.ts";
 
 interface Rendered {
   readonly etag: string;

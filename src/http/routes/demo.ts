@@ -1,13 +1,5 @@
 /** /demo/*: the public state that everyone shares, and the sandboxes. The access check has made sure that there is a demo. */
 
-import {
-  decodeAnswer,
-  encodeAnswer,
-  flushAnswer,
-  forgetAnswer,
-  modelDecodeAnswer,
-  readAnswer,
-} from "../../contract/answer-mapping.ts";
 import { readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
 import { DEMO_ACCOUNT, DEMO_REQUESTER } from "../../memory/demo.ts";
@@ -19,6 +11,14 @@ import { withResetsIn } from "../request/limit-headers.ts";
 import { isTrue } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import {
+  decodeAnswer,
+  encodeAnswer,
+  flushAnswer,
+  forgetAnswer,
+  modelDecodeAnswer,
+  readAnswer,
+} from "./answer-mapping.ts";
 import type { ContextAnswers } from "./context-answers.ts";
 
 type DemoOperation =

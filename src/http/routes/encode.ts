@@ -1,11 +1,5 @@
 /** POST /encode and /encode/batch. */
 
-import {
-  batchAnswer,
-  detailedBatchAnswer,
-  detailedEncodeAnswer,
-  encodeAnswer,
-} from "../../contract/answer-mapping.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { type EncodeInput, type EncodeResult, encodeFacts } from "../../memory/encode.ts";
 import { Answer } from "../request/answer.ts";
@@ -13,6 +7,7 @@ import type { Call } from "../request/call.ts";
 import { expectedRevision, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { batchAnswer, detailedBatchAnswer, detailedEncodeAnswer, encodeAnswer } from "./answer-mapping.ts";
 
 type EncodeCall = Pick<Call, "sessionId"> & { readonly caller: Caller };
 

@@ -1,10 +1,10 @@
 /** DELETE /facts and /users. */
 
-import { forgetAnswer } from "../../contract/answer-mapping.ts";
 import { forgetFact, forgetUser } from "../../memory/facts.ts";
 import { expectedRevision, isTrue } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { forgetAnswer } from "./answer-mapping.ts";
 
 export function forgetRoutes({ memory }: HttpServices): Handlers<"forgetFact" | "forgetUser"> {
   return {

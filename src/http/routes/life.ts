@@ -4,15 +4,6 @@ import { Readable } from "node:stream";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { momentOf } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
-import { CHANNEL_COUNT } from "../../base/limits.ts";
-import { detailedEncodeAnswer, encodeAnswer } from "../../contract/answer-mapping.ts";
-import {
-  changesAnswer,
-  historyAnswer,
-  labelAnswer,
-  rollbackAnswer,
-  usersAnswer,
-} from "../../contract/life-mapping.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { EncodeResult } from "../../memory/encode.ts";
 import { type EventMark, factHistory, restoreFact, rollBack, userChanges } from "../../memory/history.ts";
@@ -29,6 +20,8 @@ import type { ByteBudget } from "../request/byte-budget.ts";
 import { expectedRevision, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { detailedEncodeAnswer, encodeAnswer } from "./answer-mapping.ts";
+import { changesAnswer, historyAnswer, labelAnswer, rollbackAnswer, usersAnswer } from "./life-mapping.ts";
 
 type LifeOperation =
   | "append"
@@ -115,7 +108,7 @@ export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handl
       const toMs = momentIn(to, "to");
       const input = { userId, project, toMs, dryRun, partial, writtenBy, sessionId };
       const result = await rollBack(memory, call.caller, input);
-      return Answer.json(rollbackAnswer({ ...result, isDryRun: dryRun === true }), { used: result.used });
+      return Answer.json(rollbackAnswer(result, dryRun === true), { used: result.used });
     },
 
     async moveProject(call) {
@@ -152,7 +145,7 @@ export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handl
       const { account, keyId } = call.caller;
       const author = { keyId, writtenBy: call.body.written_by };
       const { isNew, terms } = await addLabel(memory, account, wanted, author);
-      return Answer.json(labelView(terms), { status: isNew ? 201 : 200 });
+      return Answer.json(labelAnswer(terms), { status: isNew ? 201 : 200 });
     },
 
     async changeLabel(call) {
@@ -160,7 +153,7 @@ export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handl
       const { scope } = call.body as { readonly scope?: unknown };
       const change = given({ description, example, oneOf, maxBytes, ttlS, hidden, scope });
       const { account, keyId } = call.caller;
-      return labelView(await changeLabel(memory, account, call.params.label, change, { keyId }));
+      return labelAnswer(await changeLabel(memory, account, call.params.label, change, { keyId }));
     },
 
     async removeLabel(call) {
@@ -183,10 +176,6 @@ export async function usersPage(
   return usersAnswer(users, isMore && last !== undefined ? cursorOf(last.userId) : null);
 }
 
-export function labelView(terms: LabelTerms) {
-  return labelAnswer({ ...terms, isOwn: terms.channel >= CHANNEL_COUNT });
-}
-
 /** The rest of a long export, which is made as its reader takes it. */
 async function* restOf(
   begin: string,
@@ -207,7 +196,7 @@ async function* restOf(
 export function channelsView({ all, free }: AccountLabels, caller: Caller) {
   const seen = ({ createdAtMs: _at, createdBy: _by, createdKey: _key, ...terms }: LabelTerms) => terms;
   return {
-    channels: (caller.user === null ? all : all.map(seen)).map(labelView),
+    channels: (caller.user === null ? all : all.map(seen)).map(labelAnswer),
     free: mayAddLabels(caller) ? free : 0,
   };
 }

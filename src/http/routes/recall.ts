@@ -1,7 +1,6 @@
 /** GET /context, /decode, /decode/model and /facts: everything that only reads. */
 
 import { andThen } from "../../base/maybe-promise.ts";
-import { decodeAnswer, factDetails, factsAnswer, modelDecodeAnswer } from "../../contract/answer-mapping.ts";
 import { readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
 import { listFacts } from "../../memory/facts.ts";
@@ -10,6 +9,7 @@ import { requesterOf } from "../request/call.ts";
 import { isTrue, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { decodeAnswer, factDetails, factsAnswer, modelDecodeAnswer } from "./answer-mapping.ts";
 import type { ContextAnswers } from "./context-answers.ts";
 
 export function recallRoutes(

@@ -1,9 +1,9 @@
 /** GET /usage and /usage/days: what a key has used. */
 
-import { usageAnswer } from "../../contract/answer-mapping.ts";
 import { readUsage } from "../../memory/usage.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { usageAnswer } from "./answer-mapping.ts";
 
 export function usageRoutes({ memory, keys }: HttpServices): Handlers<"usage" | "usageDays"> {
   return {

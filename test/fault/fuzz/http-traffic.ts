@@ -23,7 +23,7 @@ const METHODS = [
 const PATHS = [
   // But for the stream of events, whose answer has no end.
   ...Object.values(OPERATIONS)
-    .filter(({ id }) => id !== "events")
+    .filter((operation) => operation !== OPERATIONS.events)
     .map(({ path }) => path.replace(":id", "x")),
   ...["/mcp", "/console/session", "/operator/compact", "/operator/owner", "/", "/console", "/docs"],
   ...["/v1/encode", "/v1/mcp", "/nowhere", "//", "/encode/", "/%2e%2e/etc/passwd", "/assets/../admin.token"],

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { memorySection, withSection } from "../../../src/agent-side/memory-section.ts";
 import { exactText, shownJson, shownText } from "../../../src/agent-side/shown-text.ts";
-import { LABELS } from "../../../src/contract/channel-labels.ts";
+import { LABELS } from "../../../src/base/channel-labels.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
 
 const PARTS = [

@@ -17,7 +17,7 @@ import { OPERATIONS } from "../../../src/contract/operations.ts";
 const read = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
 
 test("every operation that takes a body may refuse its type and its size", () => {
-  for (const { id, body, errors } of Object.values(OPERATIONS) as Operation[]) {
+  for (const [id, { body, errors }] of Object.entries<Operation>(OPERATIONS)) {
     if (body === undefined) continue;
     for (const code of ["unsupported_media_type", "body_too_large"] as const)
       assert.ok(errors.includes(code), `${id}: ${code}`);

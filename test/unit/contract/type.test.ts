@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
-import { Type } from "../../../src/contract/type.ts";
+import { literals, requiring, Type } from "../../../src/contract/type.ts";
 
 /** TypeBox's builders in one piece: its hundreds of modules take a second of processor time to load. */
 async function typeboxBuilders(): Promise<typeof Type> {
@@ -50,4 +50,16 @@ test("a schema that is optional in one place is required in another", () => {
   const optional = Type.Object({ text: Type.Optional(text) }) as unknown as { required?: string[] };
   const required = Type.Object({ text }) as unknown as { required?: string[] };
   assert.deepEqual([optional.required, required.required], [undefined, ["text"]]);
+});
+
+test("literals are a union of them, and what is required of an object leaves it as it was", () => {
+  const options = { description: "one of two" };
+  assert.deepEqual(
+    literals(["a", "b"], options),
+    Type.Union([Type.Literal("a"), Type.Literal("b")], options),
+  );
+  const fields = { text: Type.String(), other: Type.Optional(Type.Integer()) };
+  const object = Type.Object(fields);
+  assert.deepEqual(requiring(object, "other"), { ...object, required: ["text", "other"] });
+  assert.deepEqual(object, Type.Object(fields));
 });

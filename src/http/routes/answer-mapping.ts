@@ -10,60 +10,41 @@ import type {
   DecodeAnswer,
   DetailedContextAnswer,
   EncodeAnswer,
-  FactDetails,
   FactsAnswer,
   FlushAnswer,
   ForgetAnswer,
-  ModelDecodeAnswer,
   PlaceKind,
   ReadAnswer,
-  ReadMark,
   UsageAnswer,
-  WriteDetails,
-} from "./answers.ts";
+  WrittenAnswer,
+  WrittenBatchAnswer,
+} from "../../contract/answers.ts";
+import type { FlushedBlock } from "../../memory/blocks.ts";
+import type { Include, UserContext } from "../../memory/context.ts";
+import type { DecodedFact, VerifiedFact } from "../../memory/decode.ts";
+import type { EncodeResult, WrittenFact } from "../../memory/encode.ts";
+import type { NamedFact } from "../../memory/facts.ts";
+import type { FactRecord } from "../../memory/ports.ts";
+import type { BlockReading } from "../../memory/reading.ts";
+import type { Usage } from "../../memory/usage.ts";
 
-interface LabelledFact {
-  readonly label: string;
-  readonly channel: number;
-  readonly value: string;
-}
+/** The demo does not say more of what was written. */
+type WrittenValues = Pick<EncodeResult, "channelCount"> & { readonly facts: readonly CarriedFact[] };
 
-/** A fact as the store has it. */
-interface KnownFact {
-  readonly value: string;
-  readonly place: string;
-  readonly revision: number;
-  readonly updatedAtMs: number;
-  readonly expiresAtMs: number | null;
-  readonly writtenBy: string | null;
-}
-
-interface DetailedFact extends LabelledFact {
-  readonly place: string;
-  readonly revision: number;
-  readonly expiresAtMs: number | null;
-  readonly previous: Pick<KnownFact, "value" | "revision" | "updatedAtMs" | "writtenBy"> | undefined;
-}
-
-interface Written<F = LabelledFact> {
-  readonly facts: readonly F[];
-  readonly channelCount: number;
-}
-
-export function encodeAnswer({ facts, channelCount }: Written): EncodeAnswer {
+export function encodeAnswer({ facts, channelCount }: WrittenValues): EncodeAnswer {
   const { label, value, channel } = facts[0];
   return { status: "ok", label, value, channel, channel_count: channelCount };
 }
 
-export function detailedEncodeAnswer(written: Written<DetailedFact>): EncodeAnswer & WriteDetails {
+export function detailedEncodeAnswer(written: EncodeResult): WrittenAnswer {
   return { ...encodeAnswer(written), ...writeDetails(written.facts[0]) };
 }
 
-export function batchAnswer({ facts, channelCount }: Written): BatchAnswer {
+export function batchAnswer({ facts, channelCount }: EncodeResult): BatchAnswer {
   return { status: "ok", channel_count: channelCount, facts: facts.map(carriedFact) };
 }
 
-export function detailedBatchAnswer({ facts, channelCount }: Written<DetailedFact>): BatchAnswer {
+export function detailedBatchAnswer({ facts, channelCount }: EncodeResult): WrittenBatchAnswer {
   return {
     status: "ok",
     channel_count: channelCount,
@@ -71,7 +52,7 @@ export function detailedBatchAnswer({ facts, channelCount }: Written<DetailedFac
   };
 }
 
-function writeDetails({ place, revision, expiresAtMs, previous }: DetailedFact): WriteDetails {
+function writeDetails({ place, revision, expiresAtMs, previous }: WrittenFact) {
   return {
     revision,
     place: placeKind(place),
@@ -88,25 +69,10 @@ function writeDetails({ place, revision, expiresAtMs, previous }: DetailedFact):
   };
 }
 
-/** Of a block: how many it may have, and how many are in use. */
-interface Carriers {
-  readonly used: number;
-  readonly max: number;
-}
-
-interface ContextParts {
-  readonly userId: string;
-  readonly text: string;
-  readonly facts: readonly { readonly channel: number; readonly value: string }[];
-  readonly labels: readonly string[];
-  readonly overflow: readonly number[];
-  readonly carriers: Carriers;
-}
-
 /** @param include what was asked for: the other part is empty */
 export function contextAnswer(
-  { userId, text, facts, labels }: ContextParts,
-  include: "index" | "block" | "both" = "both",
+  { userId, text, facts, labels }: UserContext,
+  include: Include = "both",
 ): ContextAnswer {
   return {
     user_id: userId,
@@ -119,8 +85,8 @@ export function contextAnswer(
 
 /** With the project, how full the block is, the labels that it has no room for, and what index and block cost a prompt. */
 export function detailedContextAnswer(
-  context: ContextParts,
-  include: "index" | "block" | "both",
+  context: UserContext,
+  include: Include,
   project: string | undefined,
   tokens: DetailedContextAnswer["tokens"],
 ): DetailedContextAnswer {
@@ -136,35 +102,22 @@ export function detailedContextAnswer(
   };
 }
 
-interface Decoded {
-  readonly userId: string;
-  readonly label: string;
-  readonly fact: KnownFact;
-}
-
-export function decodeAnswer({ userId, label, fact }: Decoded): DecodeAnswer {
+export function decodeAnswer({ userId, label, fact }: DecodedFact): DecodeAnswer {
   return { user_id: userId, label, value: fact.value, source: "state", latency_ms: 0 };
 }
 
-export function modelDecodeAnswer(
-  decoded: Decoded & { readonly verified: boolean; readonly latencyMs: number },
-): ModelDecodeAnswer {
+export function modelDecodeAnswer(decoded: VerifiedFact): DecodeAnswer {
   const { verified, latencyMs } = decoded;
   const source = verified ? "model" : "state";
   return { ...decodeAnswer(decoded), source, latency_ms: latencyMs, verified };
 }
 
 /** What is known of a fact beside its value. */
-export function factDetails({ revision, updatedAtMs, place, ...fact }: KnownFact): FactDetails {
+export function factDetails({ revision, updatedAtMs, place, ...fact }: FactRecord) {
   return { revision, updated_at: timeText(updatedAtMs), place: placeKind(place), ...endAndWriter(fact) };
 }
 
-export function flushAnswer(flushed: {
-  readonly channelCount: number;
-  readonly lossless: boolean;
-  readonly text: string;
-  readonly overflow: readonly string[];
-}): FlushAnswer {
+export function flushAnswer(flushed: FlushedBlock): FlushAnswer {
   const { channelCount, lossless, text, overflow } = flushed;
   return {
     status: channelCount === 0 ? "empty" : "ok",
@@ -178,7 +131,7 @@ export function flushAnswer(flushed: {
 /** @param project where it was given, each fact says whose it is */
 export function factsAnswer(
   userId: string,
-  facts: readonly (LabelledFact & KnownFact)[],
+  facts: readonly NamedFact[],
   project?: string | undefined,
 ): FactsAnswer {
   return {
@@ -198,24 +151,12 @@ export function forgetAnswer(channelCount: number): ForgetAnswer {
   return { status: "ok", channel_count: channelCount };
 }
 
-export function readAnswer(
-  userId: string,
-  reading: {
-    readonly facts: readonly (LabelledFact & { readonly mark?: ReadMark })[];
-    readonly missing: number;
-    readonly wrong: number;
-    readonly repaired: number;
-    readonly guardLeft: number;
-  },
-): ReadAnswer {
+export function readAnswer(userId: string, reading: BlockReading): ReadAnswer {
   const { facts, missing, wrong, repaired, guardLeft } = reading;
   return {
     status: "ok",
     user_id: userId,
-    facts: facts.map((fact) => ({
-      ...carriedFact(fact),
-      ...(fact.mark === undefined ? {} : { mark: fact.mark }),
-    })),
+    facts: facts.map((fact) => ({ ...carriedFact(fact), mark: fact.mark })),
     missing,
     wrong,
     repaired,
@@ -223,13 +164,7 @@ export function readAnswer(
   };
 }
 
-export function usageAnswer(
-  usage: Pick<UsageAnswer, "account" | "tier" | "limit" | "used"> & {
-    readonly resetsAtMs: number;
-    readonly user: string | null;
-    readonly access: "read" | "write";
-  },
-): UsageAnswer {
+export function usageAnswer(usage: Usage): UsageAnswer {
   const { account, tier, limit, used, resetsAtMs, user, access } = usage;
   const remaining = limit === null ? null : Math.max(0, limit - used);
   return {
@@ -245,7 +180,7 @@ export function usageAnswer(
 }
 
 /** An account that uses neither has neither in its answers. */
-function endAndWriter({ expiresAtMs, writtenBy }: Pick<KnownFact, "expiresAtMs" | "writtenBy">) {
+function endAndWriter({ expiresAtMs, writtenBy }: Pick<FactRecord, "expiresAtMs" | "writtenBy">) {
   return {
     ...(writtenBy === null ? {} : { written_by: writtenBy }),
     ...(expiresAtMs === null ? {} : { expires_at: timeText(expiresAtMs) }),
@@ -258,7 +193,7 @@ export function placeKind(place: string): PlaceKind {
   return place.includes("/") ? "worktree" : "project";
 }
 
-function carriedFact({ label, channel, value }: LabelledFact): CarriedFact {
+function carriedFact({ label, channel, value }: CarriedFact): CarriedFact {
   return { label, value, channel };
 }
 

@@ -1,0 +1,107 @@
+/** From a fact's life in the memory to answers of the interface. */
+
+import { CHANNEL_COUNT } from "../../base/limits.ts";
+import type {
+  ChangesAnswer,
+  HistoryAnswer,
+  LabelAnswer,
+  RollbackAnswer,
+  UsersAnswer,
+} from "../../contract/answers.ts";
+import type { FactEvent, FactHistory, KeptValue, RollbackResult } from "../../memory/history.ts";
+import type { LabelTerms } from "../../memory/labels.ts";
+import type { ListedUser } from "../../memory/users.ts";
+import { placeKind, timeText } from "./answer-mapping.ts";
+
+export function historyAnswer(userId: string, history: FactHistory): HistoryAnswer {
+  return {
+    user_id: userId,
+    label: history.label,
+    place: placeKind(history.place),
+    revisions: history.revisions.map((fact) => ({
+      revision: fact.revision,
+      value: fact.value,
+      updated_at: timeText(fact.updatedAtMs),
+      ...authorOf(fact),
+      ...("ended" in fact ? { ended: fact.ended, ended_at: timeText(fact.endedAtMs) } : {}),
+    })),
+  };
+}
+
+export function changesAnswer(
+  userId: string,
+  events: readonly FactEvent[],
+  nextCursor: string | null,
+): ChangesAnswer {
+  return {
+    user_id: userId,
+    changes: events.map((event) => ({
+      label: event.label,
+      ...projectField(event),
+      kind: event.kind,
+      value: event.value,
+      ...(event.was === undefined ? {} : { was: event.was }),
+      revision: event.revision,
+      at: timeText(event.atMs),
+      ...authorOf(event),
+    })),
+    next_cursor: nextCursor,
+  };
+}
+
+export function rollbackAnswer(result: RollbackResult, isDryRun: boolean): RollbackAnswer {
+  const { changes, unreached, isDone } = result;
+  return {
+    status: isDone ? "ok" : isDryRun ? "planned" : "unreached",
+    changes: changes.map((change) => ({
+      label: change.label,
+      ...projectField(change),
+      from: change.from,
+      to: change.to,
+    })),
+    unreached: unreached.map((fact) => ({ label: fact.label, ...projectField(fact) })),
+  };
+}
+
+export function usersAnswer(users: readonly ListedUser[], nextCursor: string | null): UsersAnswer {
+  return {
+    users: users.map(({ userId, projects, channelCount, updatedAtMs }) => ({
+      user_id: userId,
+      projects: [...projects],
+      channel_count: channelCount,
+      updated_at: updatedAtMs === null ? null : timeText(updatedAtMs),
+    })),
+    next_cursor: nextCursor,
+  };
+}
+
+export function labelAnswer(terms: LabelTerms): LabelAnswer {
+  const { channel, label, description, example, scope, hidden, oneOf, maxBytes, ttlS } = terms;
+  const { createdAtMs, createdBy, createdKey } = terms;
+  return {
+    channel,
+    label,
+    description,
+    example,
+    own: channel >= CHANNEL_COUNT,
+    scope,
+    hidden,
+    ...(oneOf === null ? {} : { one_of: [...oneOf] }),
+    ...(maxBytes === null ? {} : { max_bytes: maxBytes }),
+    ...(ttlS === null ? {} : { ttl_s: ttlS }),
+    ...(createdAtMs === undefined ? {} : { created_at: timeText(createdAtMs) }),
+    ...(createdBy === undefined ? {} : { created_by: createdBy }),
+    ...(createdKey === undefined ? {} : { created_key: createdKey }),
+  };
+}
+
+function authorOf({ writtenBy, sessionId }: Pick<KeptValue, "writtenBy" | "sessionId">) {
+  return {
+    ...(writtenBy === null ? {} : { written_by: writtenBy }),
+    ...(sessionId === null ? {} : { session_id: sessionId }),
+  };
+}
+
+function projectField({ place }: { readonly place: string }) {
+  return place === "" ? {} : { project: place };
+}
