@@ -5,7 +5,7 @@
  */
 
 import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
-import type { AgentMemory, AgentWriterOptions } from "./agent-memory.ts";
+import { type AgentMemory, type AgentWriterOptions, PLACE_KINDS } from "./agent-memory.ts";
 import { errorCodeOf, keptOfWritten, keptRevisions } from "./kept-history.ts";
 import { keptValue, RefusedValueError } from "./secrets.ts";
 import { shownJson, shownText } from "./shown-text.ts";
@@ -65,7 +65,7 @@ export const HISTORY_LISTS = "Lists the values that a fact had, newest first";
 const SCOPE = {
   scope: {
     type: "string",
-    enum: ["person", "project", "worktree"],
+    enum: PLACE_KINDS,
     description: "Leave it out, as a rule: the label knows.",
   },
 };

@@ -43,10 +43,8 @@ export async function backUp(
 }
 
 /** Makes a data folder out of a backup. Until its last step the folder holds no store. */
-export function restore(backup: string, target: string, atStep: AtStep = noStep): void {
-  const note = readStoreNote(backup);
-  if (note === undefined) throw new Failure("not_found", `${backup} holds no backup`);
-  const { format, store: name } = note;
+export function restoreBackup(backup: string, target: string, atStep: AtStep = noStep): void {
+  const { format, store: name } = requireBackup(backup);
   requireEmpty(target);
   makeFolder(target);
   const lock = lockFolder(target);
@@ -66,6 +64,13 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
     source?.release();
     lock.release();
   }
+}
+
+/** What is in a backup; throws if the folder holds none. */
+export function requireBackup(folder: string): NonNullable<ReturnType<typeof readStoreNote>> {
+  const note = readStoreNote(folder);
+  if (note === undefined) throw new Failure("not_found", `${folder} holds no backup`);
+  return note;
 }
 
 /** A backup that cannot be written to has no owner either. Any other error says nothing about an owner. */

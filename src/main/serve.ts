@@ -14,7 +14,7 @@ import type { Core } from "./core.ts";
 import { patientOpen, StartEndedError } from "./patient-start.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
 import { endForGood, type Service, type ServiceOptions, startService } from "./service.ts";
-import { typedWord } from "./typed-word.ts";
+import { shellQuote } from "./shell-quote.ts";
 
 /** How long a background owner may take to hand the folder over. */
 const HAND_OVER_MS = 10_000;
@@ -128,7 +128,7 @@ async function makeFirstKey(core: Core): Promise<string | undefined> {
 function startText({ adminToken, dataFolder, databaseUrl }: Config): string {
   const token =
     adminToken === undefined ? `in ${join(dataFolder, ADMIN_TOKEN_FILE)}` : "SIDEBAND_ADMIN_TOKEN";
-  const where = databaseUrl === undefined ? ` --data ${typedWord(dataFolder)}` : "";
+  const where = databaseUrl === undefined ? ` --data ${shellQuote(dataFolder)}` : "";
   return `admin token ${token}; a new key: sideband keys create --account NAME${where}`;
 }
 
@@ -147,7 +147,7 @@ function firstStartText(url: string, key: string, dataFolder: string): string {
     "",
     "Write a first fact:",
     "",
-    `  ${words.map((word) => typedWord(word)).join(" ")}`,
+    `  ${words.map((word) => shellQuote(word)).join(" ")}`,
     "",
   ].join("\n");
 }

@@ -1,5 +1,5 @@
 /**
- * The files that `sideband import --from` reads, each known by its content: JSON by the fields that only such a file has,
+ * The files that `sideband import` reads, each known by its content: JSON by the fields that only such a file has,
  * lines of JSON by their first one, and all else as text.
  */
 

@@ -102,7 +102,7 @@ export function plannedLines({ plan: { writes, same, leftOut } }: ReportedImport
 export function promptHint(leftOut: readonly LeftOutLine[]): string[] {
   if (leftOut.length === 0) return [];
   return [
-    'What has no label stays in the file. "sideband import --prompt" prints a text for any assistant that turns notes into lines for --from -.',
+    'What has no label stays in the file. "sideband import --prompt" prints a text for any assistant that turns notes into lines for "sideband import -".',
   ];
 }
 

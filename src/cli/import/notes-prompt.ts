@@ -1,4 +1,4 @@
-/** The text for any assistant that turns notes into lines for `sideband import --from -`. */
+/** The text for any assistant that turns notes into lines for `sideband import -`. */
 
 import { shownText } from "../../agent-side/shown-text.ts";
 import type { AccountLabel } from "./import-plan.ts";

@@ -1,6 +1,6 @@
 /**
- * How a person starts `sideband` in a terminal, for lines that name a command to type: by its name where the search path
- * leads to it at any time, and else this installation by its full path.
+ * Commands that are printed for a person to type. `sideband` stands there by its name where the search path leads to it at
+ * any time, and else this installation by its full path.
  */
 
 import { existsSync } from "node:fs";
@@ -9,27 +9,27 @@ import type { UndoCommand } from "../agent-side/written-line.ts";
 import { PASSING } from "../agents/install.ts";
 import { type AgentConfig, readAgentConfig, readSearchPath, usesService } from "../config.ts";
 import { COMMAND_PATH } from "../main/package.ts";
-import { typedWord } from "../main/typed-word.ts";
-import { repeatedOptions } from "./memory-options.ts";
+import { shellQuote } from "../main/shell-quote.ts";
+import { repeatedOptions } from "./shared-options.ts";
 
 const PROGRAMS = ["sideband", "sideband.cmd"];
 
-export function spokenCommand(searchPath = readSearchPath(), script = COMMAND_PATH): string {
+export function sidebandCommand(searchPath = readSearchPath(), script = COMMAND_PATH): string {
   const isFound = searchPath
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !PASSING.test(folder))
     .some((folder) => PROGRAMS.some((program) => existsSync(join(folder, program))));
-  return isFound ? "sideband" : `${typedWord(process.execPath)} ${typedWord(script)}`;
+  return isFound ? "sideband" : `${shellQuote(process.execPath)} ${shellQuote(script)}`;
 }
 
 /** Adds a label; what belongs there is for the person to say. */
 export function addLabelCommand(label: string, sameMemory = ""): string {
-  return `${spokenCommand()} labels add ${typedWord(label)} --description '…'${sameMemory}`;
+  return `${sidebandCommand()} labels add ${shellQuote(label)} --description '…'${sameMemory}`;
 }
 
 /** How a person undoes a write where they have just typed it. @param sameMemory the options of that call */
 export function undoHere(sameMemory: string): UndoCommand {
-  return { program: spokenCommand(), options: sameMemory };
+  return { program: sidebandCommand(), options: sameMemory };
 }
 
 /**
@@ -38,16 +38,10 @@ export function undoHere(sameMemory: string): UndoCommand {
  */
 export function undoAnywhere(config: AgentConfig, project: string | undefined): UndoCommand {
   const usual = readAgentConfig({});
-  const unusual = <T>(value: T, other: T) => (value === other ? undefined : value);
-  const options = repeatedOptions({
-    user: unusual(config.userId, usual.userId),
-    project,
-    ...(usesService(config)
-      ? { url: config.apiUrl }
-      : {
-          data: unusual(config.dataFolder, usual.dataFolder),
-          account: unusual(config.account, usual.account),
-        }),
-  });
-  return { program: spokenCommand(), options };
+  const unusual = (value: string, other: string) => (value === other ? undefined : value);
+  const { userId: user, apiUrl: url, dataFolder, account } = config;
+  const where = usesService(config)
+    ? { url }
+    : { data: unusual(dataFolder, usual.dataFolder), account: unusual(account, usual.account) };
+  return undoHere(repeatedOptions({ texts: { user: unusual(user, usual.userId), project, ...where } }));
 }
