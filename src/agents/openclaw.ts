@@ -10,8 +10,7 @@ import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../agent-side/prompts.ts
 import type { ToolLabel } from "../agent-side/tool-labels.ts";
 import { Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, flushed, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
-import { openProject } from "./open-project.ts";
-import { projectOf } from "./project.ts";
+import { openProject, projectOf } from "./project.ts";
 
 /** `plugins.entries.sideband.config` of the host. */
 interface PluginConfig {

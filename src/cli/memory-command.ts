@@ -5,7 +5,7 @@
 
 import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { RefusedValueError } from "../agent-side/secrets.ts";
-import { openProject } from "../agents/open-project.ts";
+import { openProject } from "../agents/project.ts";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { NoStoreError } from "../base/errors.ts";
 import { type AgentConfig, usesService } from "../config.ts";

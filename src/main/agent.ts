@@ -4,7 +4,7 @@
  */
 
 import type { UndoCommand } from "../agent-side/written-line.ts";
-import { openProject } from "../agents/open-project.ts";
+import { openProject } from "../agents/project.ts";
 import { linesOf } from "../base/lines.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { nodeFetch } from "../door-client/node-fetch.ts";

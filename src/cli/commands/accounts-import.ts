@@ -73,7 +73,7 @@ ${DATA_HELP}`,
 
 /** What comes in besides facts, for the one who is about to take it. */
 function keyList({ keys, accounts, requests, settings }: Awaited<ReturnType<typeof keysIn>>): string {
-  const rows = keys.map(({ account, tier, prefix, access = "write", user = null, note }) => [
+  const rows = keys.map(({ account, tier, prefix, access, user, note }) => [
     account,
     tier,
     `${prefix}…`,

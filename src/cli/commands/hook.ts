@@ -81,7 +81,7 @@ async function useMemory(input: HookInput, { host, ...given }: HookArguments): P
   const work = memoryWork(input, include);
   if (work === undefined) return;
   const { openAgentMemory, whereMemoryIs } = await import("../../main/agent.ts");
-  const { openProject } = await import("../../agents/open-project.ts");
+  const { openProject } = await import("../../agents/project.ts");
   const userId = given.user ?? config.userId;
   const isCompaction = input.event === "PreCompact";
   const timeoutMs = isCompaction ? config.compactionTimeoutMs : config.timeoutMs;
