@@ -16,7 +16,7 @@ import { MASTER_KEY_FILE } from "./secrets.ts";
 const NOT_WRITABLE = ["EACCES", "EPERM", "EROFS"];
 
 /** Copies store and master key into a new or empty folder, consistently, while requests go on. */
-export async function backUp(
+export async function createBackup(
   core: Core,
   config: Config,
   target: string,

@@ -12,7 +12,7 @@ import { readConfig } from "../../../src/config.ts";
 import { restoreBackup } from "../../../src/main/backup.ts";
 import type { Core } from "../../../src/main/core.ts";
 import { type Service, startService } from "../../../src/main/service.ts";
-import { keepUp } from "../../../src/main/upkeep.ts";
+import { startUpkeep } from "../../../src/main/upkeep.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
 import { freePort } from "../../fixtures/free-port.ts";
@@ -147,7 +147,7 @@ function rounds(context: TestContext, forgottenSinceMs: number, compact: () => P
   const clock = trusted(systemClock);
   const ends = { start: () => () => {} };
   const core = { embedded, store, authentication, ends, clock, memory: { clock } };
-  context.after(keepUp(core as unknown as Core, readConfig({}, {}), pino({ level: "silent" })));
+  context.after(startUpkeep(core as unknown as Core, readConfig({}, {}), pino({ level: "silent" })));
   return async (number: number) => {
     for (let i = 0; i < number; i++) {
       context.mock.timers.tick(30_000);
