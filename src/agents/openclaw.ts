@@ -6,7 +6,7 @@
 
 import { SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
 import { ADD_LABEL, type MemoryTool, type ToolInput, toolResultText } from "../agent-side/memory-tools.ts";
-import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../agent-side/prompts.ts";
+import { REMEMBER_PROMPT, STORE_BEFORE_COMPACTION } from "../agent-side/prompts.ts";
 import type { ToolLabel } from "../agent-side/tool-labels.ts";
 import { Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, flushed, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
@@ -101,7 +101,7 @@ function register(api: PluginApi, environment: Readonly<Record<string, string | 
   });
 
   api.registerMemoryCapability({
-    promptBuilder: () => [toolNames(WORTH_KEEPING)],
+    promptBuilder: () => [toolNames(REMEMBER_PROMPT)],
     flushPlanResolver: () => FLUSH_PLAN,
   });
   api.on("before_prompt_build", async (_event, context) => {

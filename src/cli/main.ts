@@ -1,7 +1,7 @@
 /** The command line: finds the command, runs it, and turns what went wrong into one clear line and an exit status. */
 
 import { homedir } from "node:os";
-import { terminalText } from "../agent-side/shown-text.ts";
+import { terminalText } from "../agent-side/escaped-text.ts";
 import { closeHomeFolder } from "../agents/user-file.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure, OperatorError } from "../base/errors.ts";

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { UndoCommand } from "../agent-side/written-line.ts";
-import { PASSING } from "../agents/install.ts";
+import { TEMPORARY_FOLDER } from "../agents/install.ts";
 import { type AgentConfig, readAgentConfig, readSearchPath, usesService } from "../config.ts";
 import { COMMAND_PATH } from "../main/package.ts";
 import { shellQuote } from "../main/shell-quote.ts";
@@ -17,7 +17,7 @@ const PROGRAMS = ["sideband", "sideband.cmd"];
 export function sidebandCommand(searchPath = readSearchPath(), script = COMMAND_PATH): string {
   const isFound = searchPath
     .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && !PASSING.test(folder))
+    .filter((folder) => isAbsolute(folder) && !TEMPORARY_FOLDER.test(folder))
     .some((folder) => PROGRAMS.some((program) => existsSync(join(folder, program))));
   return isFound ? "sideband" : `${shellQuote(process.execPath)} ${shellQuote(script)}`;
 }

@@ -10,7 +10,7 @@ import { type AgentConfig, usesService } from "../config.ts";
 import { nodeFetch } from "../door-client/node-fetch.ts";
 import { errorOf, SidebandError } from "../sdk/errors.ts";
 import { DEFAULT_BASE_URL, type Fetch, Sideband } from "../sdk/index.ts";
-import { folderError } from "./folder-errors.ts";
+import { folderError } from "./operator-errors.ts";
 import { COMMAND_PATH, packageVersion } from "./package.ts";
 
 /**

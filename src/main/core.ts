@@ -26,7 +26,7 @@ import type { MemoryServices } from "../memory/services.ts";
 import { SharedEvents } from "../memory/shared-events.ts";
 import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { EndTimer } from "./end-timer.ts";
+import { ExpiryTimer } from "./expiry-timer.ts";
 import { BLOCK_WORKER } from "./package.ts";
 import { hasMasterKey, MASTER_KEY_FILE, masterKeys, removeLeftSecrets } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenStoreOptions, openStore } from "./stores.ts";
@@ -44,7 +44,7 @@ export interface Core {
   readonly keys: KeyManager;
   readonly metrics: Metrics;
   /** Knows when the next fact expires. */
-  readonly ends: EndTimer;
+  readonly ends: ExpiryTimer;
   close(): Promise<void>;
 }
 
@@ -78,8 +78,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const shared = eventLog && new SharedEvents(eventLog, labels, clock, idsOf);
   const events = new UserEvents(shared ?? local);
   // Nodes know the same ends: one of them comes first, and the others find the work done.
-  const ends = new EndTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
-  const store = ends.notesOf(eventLog === undefined ? local.tellsOf(opened) : methodsOf(opened));
+  const ends = new ExpiryTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
+  const store = ends.watched(eventLog === undefined ? local.tellsOf(opened) : methodsOf(opened));
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();

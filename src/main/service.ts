@@ -5,8 +5,7 @@ import { type MonotonicClock, monotonicClock } from "../base/clock.ts";
 import { RateLimiter } from "../base/rate-limiter.ts";
 import { noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
-import { doorPath } from "../door-client/door-path.ts";
-import { removeLeftFolders } from "../door-client/private-folder.ts";
+import { doorPath, removeLeftFolders } from "../door-client/private-folder.ts";
 import { Door } from "../http/access/door.ts";
 import { HttpServer, type Timeouts } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
@@ -141,7 +140,7 @@ function makeServer(
 }
 
 /** When the embedded store is given up. An orderly end would answer from it, and work in a folder that is another's. */
-export function endForGood(line: string): never {
+export function exitAtOnce(line: string): never {
   console.error(`sideband: ${line}`);
   process.exit(1);
 }

@@ -2,9 +2,9 @@
 
 import { homedir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
-import type { AgentKind } from "../../agents/agent-kind.ts";
-import { AGENTS, isInCache, lastingCommand, versionOf } from "../../agents/install.ts";
-import { InstallationRecord, isIntact } from "../../agents/installed.ts";
+import type { AgentKind } from "../../agents/agent-files.ts";
+import { AGENTS, isInCache, permanentCommand, versionOf } from "../../agents/install.ts";
+import { InstallationRecord, isIntact } from "../../agents/installation-record.ts";
 import { projectOf } from "../../agents/project.ts";
 import { UserFileError } from "../../agents/user-file.ts";
 import { NoStoreError } from "../../base/errors.ts";
@@ -72,7 +72,7 @@ shell's search path, always do.`,
     const version = packageVersion();
     const command = kind.isDesktop
       ? [process.execPath, COMMAND_PATH]
-      : lastingCommand(readSearchPath(), COMMAND_PATH, version);
+      : permanentCommand(readSearchPath(), COMMAND_PATH, version);
     const system = { home: homedir(), platform: process.platform };
     const own = { files: AGENT_FILES, openclawModule: OPENCLAW_MODULE };
     const install = () =>

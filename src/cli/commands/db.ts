@@ -4,11 +4,12 @@ import { readConfig } from "../../config.ts";
 import {
   type DatabaseStatus,
   distributeDatabase,
+  type MoveReport,
   migrateDatabase,
+  moveData,
   readDatabaseStatus,
   SHARDS_PER_WORKER,
 } from "../../main/database-upkeep.ts";
-import { type MoveReport, moveData } from "../../main/move.ts";
 import { type Command, defineCommand, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { counted, ProgressLine } from "../printed.ts";
 import { JSON_HELP } from "../shared-options.ts";

@@ -5,7 +5,7 @@
 
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { terminalText } from "../../agent-side/shown-text.ts";
+import { terminalText } from "../../agent-side/escaped-text.ts";
 import { ACCOUNT_DEFAULT } from "../../base/account.ts";
 import { exportedUser } from "../../main/agent.ts";
 import { writeWhole } from "../../main/export-file.ts";

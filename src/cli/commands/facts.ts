@@ -5,11 +5,15 @@
 
 import { createInterface } from "node:readline/promises";
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
-import { keptOfWritten, keptRevisions } from "../../agent-side/kept-history.ts";
+import { terminalText } from "../../agent-side/escaped-text.ts";
 import { memorySection } from "../../agent-side/memory-section.ts";
-import { keptValue } from "../../agent-side/secrets.ts";
-import { terminalText } from "../../agent-side/shown-text.ts";
-import { forgottenLine, writtenLine } from "../../agent-side/written-line.ts";
+import { sanitizeValue } from "../../agent-side/secrets.ts";
+import {
+  forgottenLine,
+  readRevisions,
+  readRevisionsAfter,
+  writtenLine,
+} from "../../agent-side/written-line.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
 import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { LABELS } from "../../contract/channel-labels.ts";
@@ -46,12 +50,12 @@ ${labelLines()}`,
     },
   },
   async ({ memory, userId, config, project, words: [label, value], texts, flags, sameMemory, print }) => {
-    const kept = keptValue(value, config.allowSecrets);
+    const kept = sanitizeValue(value, config.allowSecrets);
     const options = { ...termsOf(texts), project, writtenBy: WRITER };
     const answer = flags.add
       ? await memory.append(userId, label, kept, options)
       : await memory.encode(userId, label, kept, options);
-    const history = await keptOfWritten(memory, userId, answer, { project });
+    const history = await readRevisionsAfter(memory, userId, answer, { project });
     print(writtenLine(answer, history, undoHere(sameMemory)), answer);
   },
 );
@@ -131,7 +135,7 @@ With --all it deletes everything of the user, and asks before.`,
     const keepHistory = flags["keep-history"] === true;
     const answer = await orNoFact(memory.forget(userId, label, { project, keepHistory }), userId, label);
     if (!keepHistory) return print(`forgot ${label}`, answer);
-    const kept = await keptRevisions(memory, userId, label, { project });
+    const kept = await readRevisions(memory, userId, label, { project });
     print(forgottenLine(label, kept, undoHere(sameMemory)), answer);
   },
 );

@@ -1,7 +1,6 @@
 /** sideband history, restore and rollback: what facts were, and going back to it. */
 
-import { keptOfWritten } from "../../agent-side/kept-history.ts";
-import { writtenLine } from "../../agent-side/written-line.ts";
+import { readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
 import type { RollbackAnswer } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
@@ -55,7 +54,7 @@ a data folder is for "sideband backup restore".`,
         `${error.message} Those that are kept: ${sidebandCommand()} history ${shellQuote(label)}${sameMemory}`,
       );
     });
-    const kept = await keptOfWritten(memory, userId, answer, { project });
+    const kept = await readRevisionsAfter(memory, userId, answer, { project });
     print(writtenLine(answer, kept, undoHere(sameMemory)), answer);
   },
 );

@@ -8,13 +8,13 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { SECTION_PARTS, type SectionParts } from "../../agent-side/memory-section.ts";
 import {
-  awayOutput,
   HOSTS,
   type HookHost,
   type HookInput,
   hookInput,
+  immediateOutput,
   memoryWork,
-  saidFirst,
+  outageOutput,
 } from "../../agents/hooks.ts";
 import { sessionNews } from "../../agents/session-news.ts";
 import { readAgentConfig } from "../../config.ts";
@@ -60,11 +60,11 @@ install" wrote after 10. The owner goes on starting, and the next hook finds it.
     try {
       const options = optionsOf(args);
       const input = hookInput(await inTime(readInput(), INPUT_MS));
-      await print(saidFirst(input, options.host));
+      await print(immediateOutput(input, options.host));
       await useMemory(input, options).catch(async (error) => {
         const reason = reasonOf(error);
         console.error(`sideband: going on without memory: ${reason}`);
-        await print(awayOutput(input, options.host, reason));
+        await print(outageOutput(input, options.host, reason));
       });
     } catch (error) {
       console.error(`sideband: going on without memory: ${reasonOf(error)}`);

@@ -26,6 +26,7 @@ import { UnreadableFileError } from "../import/findings.ts";
 import { decodedText, FORMATS, type FormatName, readFormat } from "../import/formats.ts";
 import { type AccountLabel, planImport } from "../import/import-plan.ts";
 import {
+  notesPrompt,
   planLines,
   plannedLines,
   promptHint,
@@ -33,7 +34,6 @@ import {
   reportObject,
 } from "../import/import-report.ts";
 import { factsAt, writeImport } from "../import/import-writes.ts";
-import { notesPrompt } from "../import/notes-prompt.ts";
 import { memoryError } from "../memory-command.ts";
 import { counted, ProgressLine } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";

@@ -5,11 +5,9 @@
 
 import { type FoundMemory, UnreadableFileError } from "./findings.ts";
 import { LabelNames, type NameableLabel } from "./label-names.ts";
-import { readLettaAgent } from "./letta-agent.ts";
 import { fieldOf, type LocatedValue, listIn, locatedJson, textField } from "./located-json.ts";
-import { readFields, readMem0Memories } from "./mem0-export.ts";
+import { readFields, readLettaAgent, readMem0Memories, readReferenceServer } from "./other-memories.ts";
 import { readOwnExport } from "./own-export.ts";
-import { readReferenceServer } from "./reference-server.ts";
 import { readTextLines } from "./text-lines.ts";
 
 /** By the name for --as: what a file is said to be. */

@@ -19,7 +19,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readConfig } from "../../../src/config.ts";
-import { doorPath } from "../../../src/door-client/door-path.ts";
+import { doorPath } from "../../../src/door-client/private-folder.ts";
 import { openCore } from "../../../src/main/core.ts";
 import { damage } from "../../fixtures/behind-the-store.ts";
 import { blockOf, FILLED_USERS, fill, runBesideOwner } from "./filled-data.ts";

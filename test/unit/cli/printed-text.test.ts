@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { terminalText } from "../../../src/agent-side/shown-text.ts";
+import { terminalText } from "../../../src/agent-side/escaped-text.ts";
 import { CLASS_A, CLASS_B } from "../../../src/codec/alphabet-data.ts";
 import { besideOwner, run, withData } from "./run-command.ts";
 
