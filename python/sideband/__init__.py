@@ -1180,7 +1180,7 @@ def _given(fields: Mapping[str, Any]) -> Dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-# -- memory inside a prompt: as src/agent-side/memory-section.ts and shown-text.ts write it, byte for byte -------------
+# -- memory inside a prompt: as src/agent-side/memory-section.ts and escaped-text.ts write it, byte for byte -------------
 
 _OPEN = "<sideband-memory>"
 _CLOSE = "</sideband-memory>"

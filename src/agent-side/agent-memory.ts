@@ -19,6 +19,8 @@ import type {
 } from "../contract/answers.ts";
 import type { SectionParts } from "./memory-section.ts";
 
+export const PLACE_KINDS = ["person", "project", "worktree"] as const satisfies readonly PlaceKind[];
+
 export interface AgentCallOptions {
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;

@@ -2,12 +2,12 @@
  * Memory inside a prompt: the section that carries a user's facts, and putting it into a prompt or taking it
  * out again. The same facts give the same bytes, so that a provider's prompt cache holds.
  *
- * Values hold no line breaks, so a value cannot pose as another line, and shown-text.ts escapes what looks like a tag or
+ * Values hold no line breaks, so a value cannot pose as another line, and escaped-text.ts escapes what looks like a tag or
  * cannot be seen. The heading says that they are data, and how they are escaped if one is.
  */
 
 import type { ContextAnswer } from "../contract/answers.ts";
-import { ESCAPE_NOTE, shownText } from "./shown-text.ts";
+import { ESCAPE_NOTE, escapeText } from "./escaped-text.ts";
 
 /** What a section carries: the facts in plain text, the sealed block, or both. */
 export type SectionParts = (typeof SECTION_PARTS)[number];
@@ -41,7 +41,7 @@ export function memorySection(
 ): string {
   if (context.fdm_block === "" && context.plain_index === "") return "";
   const plain = parts === "block" ? "" : context.plain_index;
-  const facts = plain.split("\n").map(shownText).join("\n");
+  const facts = plain.split("\n").map(escapeText).join("\n");
   const heading = factsHeading(facts !== plain);
   const blocks = parts === "index" ? [] : (context.fdm_block.match(BLOCK) ?? []);
   for (;;) {
@@ -52,7 +52,7 @@ export function memorySection(
   }
 }
 
-/** What a reader is told above facts. @param isEscaped whether shownText has changed one */
+/** What a reader is told above facts. @param isEscaped whether escapeText has changed one */
 export function factsHeading(isEscaped: boolean): string {
   return isEscaped ? HEADING + ESCAPE_NOTE : HEADING;
 }
@@ -97,7 +97,7 @@ export function replacingSection(section: string): string {
  * The section for a prompt while memory is away.
  * @param known the last section, and when memory last said that it is the present one
  */
-export function awaySection(known?: { readonly section: string; readonly atMs: number }): string {
+export function outageSection(known?: { readonly section: string; readonly atMs: number }): string {
   if (known === undefined || known.section === "") return [OPEN, AWAY, CLOSE].join("\n");
   const note = `${AWAY_WITH_FACTS} ${new Date(known.atMs).toISOString().slice(0, 19)}Z.`;
   return known.section.replace(`${OPEN}\n`, `${OPEN}\n${note}\n`);

@@ -5,12 +5,18 @@
  */
 
 import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
-import type { AgentMemory, AgentWriterOptions } from "./agent-memory.ts";
-import { errorCodeOf, keptOfWritten, keptRevisions } from "./kept-history.ts";
-import { keptValue, RefusedValueError } from "./secrets.ts";
-import { shownJson, shownText } from "./shown-text.ts";
+import { type AgentMemory, type AgentWriterOptions, PLACE_KINDS } from "./agent-memory.ts";
+import { escapeJson, escapeText } from "./escaped-text.ts";
+import { RefusedValueError, sanitizeValue } from "./secrets.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
-import { forgottenLine, type UndoCommand, writtenLine } from "./written-line.ts";
+import {
+  errorCodeOf,
+  forgottenLine,
+  readRevisions,
+  readRevisionsAfter,
+  type UndoCommand,
+  writtenLine,
+} from "./written-line.ts";
 
 type JsonObject = { readonly [name: string]: unknown };
 
@@ -65,7 +71,7 @@ export const HISTORY_LISTS = "Lists the values that a fact had, newest first";
 const SCOPE = {
   scope: {
     type: "string",
-    enum: ["person", "project", "worktree"],
+    enum: PLACE_KINDS,
     description: "Leave it out, as a rule: the label knows.",
   },
 };
@@ -97,7 +103,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       if (scope !== undefined && scope !== "person" && options.project === undefined)
         throw new NoProjectError();
       const label = textIn(input, "label");
-      const kept = keptValue(textIn(input, "value"), allowSecrets);
+      const kept = sanitizeValue(textIn(input, "value"), allowSecrets);
       const written = { ...options, scope, ttlS: (input.ttl_s ?? undefined) as number | undefined };
       const answer =
         input.add === true
@@ -145,7 +151,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       try {
         await memory.forget(userId, label, { ...options, keepHistory: !isForGood });
         if (isForGood) return { result: `${label}: forgotten for good`, label, forgotten: true };
-        const kept = await keptRevisions(memory, userId, label, options);
+        const kept = await readRevisions(memory, userId, label, options);
         const result = forgottenLine(label, kept, undoIn?.(options.project));
         return { result, label, forgotten: true };
       } catch (error) {
@@ -277,7 +283,7 @@ async function writtenResult(
   { undoIn, ...options }: ToolCallOptions,
 ): Promise<JsonObject> {
   const { label, value, revision, place, expires_at, previous } = written;
-  const kept = await keptOfWritten(memory, userId, written, options);
+  const kept = await readRevisionsAfter(memory, userId, written, options);
   const result = writtenLine(written, kept, undoIn?.(place === "person" ? undefined : options.project));
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
@@ -298,7 +304,7 @@ function given(fields: JsonObject): JsonObject {
 
 /** A result as the text that a host shows: the line of a write, and else JSON. */
 export function toolResultText(result: JsonObject): string {
-  return typeof result.result === "string" ? result.result : shownJson(result);
+  return typeof result.result === "string" ? result.result : escapeJson(result);
 }
 
 /** The error as one line that a model can act on. @param addsLabels whether the model has add_label */
@@ -306,7 +312,7 @@ export function toolErrorText(error: unknown, addsLabels: boolean): string {
   const code = errorCodeOf(error);
   if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";
   // The service's text may have the values of a label, which somebody else has written.
-  const message = error instanceof RefusedValueError ? error.message : shownText(error.message);
+  const message = error instanceof RefusedValueError ? error.message : escapeText(error.message);
   return `${code}: ${toolAdvice(code, error, addsLabels) ?? message}`;
 }
 

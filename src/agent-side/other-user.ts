@@ -1,6 +1,6 @@
 /** A key that is bound to another user than the one that is set, or than the one who runs the program if none is. */
 
-import { errorCodeOf } from "./kept-history.ts";
+import { errorCodeOf } from "./written-line.ts";
 
 export function isForAnotherUser(error: unknown): boolean {
   return errorCodeOf(error) === "user_not_allowed" && (error as { param?: unknown }).param === "user_id";

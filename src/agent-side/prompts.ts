@@ -4,7 +4,7 @@
  */
 
 /** For the start of a session, and for servers and plugins that describe their tools. */
-export const WORTH_KEEPING =
+export const REMEMBER_PROMPT =
   "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. " +
   "Call remember when the user states or changes something that will still matter next week: who they are (USER), " +
   "how they like things (PREF), what the project is and must be (PROJ), decisions, deadlines and what comes next " +

@@ -9,7 +9,7 @@
 
 import { CHANNELS } from "../base/channels.ts";
 import type { ChannelsAnswer } from "../contract/answers.ts";
-import { ESCAPE_NOTE } from "./shown-text.ts";
+import { ESCAPE_NOTE } from "./escaped-text.ts";
 import { quotedValue } from "./written-line.ts";
 
 export type ToolLabel = Pick<

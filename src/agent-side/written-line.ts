@@ -1,14 +1,15 @@
 /**
  * What a write has done, as one line that a person understands, in a host as at a terminal:
  * `PREF.tone: was "dry", now "warm"; undo: sideband restore PREF.tone 17`. Values are in quotes, so that none can pass for
- * the command behind it, and a long one is cut: the line is for reading, the fields beside it are exact.
+ * the command behind it, and a long one is cut: the line is for reading, the fields beside it are exact. Only what the
+ * history has after the write can be undone: a service may keep no history at all.
  *
  * The Hermes provider has a copy in Python.
  */
 
-import type { WrittenAnswer } from "../contract/answers.ts";
-import type { KeptRevisions } from "./kept-history.ts";
-import { shownText } from "./shown-text.ts";
+import type { HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
+import type { AgentCallOptions, AgentMemory } from "./agent-memory.ts";
+import { escapeText } from "./escaped-text.ts";
 
 /** How a person starts `sideband` where the line is read, and the options that mean the same memory. */
 export interface UndoCommand {
@@ -23,11 +24,7 @@ const VALUE_LENGTH_MAX = 120;
  * @param kept what the history has of the fact since it was written
  * @param undo undefined where there is no command: then a tool of the agent undoes it
  */
-export function writtenLine(
-  written: WrittenAnswer,
-  kept: KeptRevisions,
-  undo: UndoCommand | undefined,
-): string {
+export function writtenLine(written: WrittenAnswer, kept: Revisions, undo: UndoCommand | undefined): string {
   const { label, value, expires_at: until, previous } = written;
   const now = quotedValue(value) + (until === undefined ? "" : ` until ${until}`);
   if (previous !== null && previous.value === value) return `${label}: still ${now}`;
@@ -38,7 +35,7 @@ export function writtenLine(
 }
 
 /** @param kept what the history has of the fact since it was forgotten */
-export function forgottenLine(label: string, kept: KeptRevisions, undo: UndoCommand | undefined): string {
+export function forgottenLine(label: string, kept: Revisions, undo: UndoCommand | undefined): string {
   // Another place may have the label, too, and its history is another one.
   const isOther = kept !== undefined && kept.length > 0 && kept[0].ended === undefined;
   const how = isOther ? historyText(label, undo) : restoreText(label, kept?.[0]?.revision, kept, undo);
@@ -50,7 +47,7 @@ function historyText(label: string, undo: UndoCommand | undefined): string {
 }
 
 /** A new fact is undone by forgetting it, but not the values that its label had before. The tool keeps them anyway. */
-function forgetText(label: string, kept: KeptRevisions, undo: UndoCommand | undefined): string {
+function forgetText(label: string, kept: Revisions, undo: UndoCommand | undefined): string {
   if (undo === undefined) return "undo: forget tool";
   const keep = kept?.length === 1 ? "" : " --keep-history";
   return `undo: ${undo.program} forget ${label}${keep}${undo.options}`;
@@ -59,7 +56,7 @@ function forgetText(label: string, kept: KeptRevisions, undo: UndoCommand | unde
 function restoreText(
   label: string,
   revision: number | undefined,
-  kept: KeptRevisions,
+  kept: Revisions,
   undo: UndoCommand | undefined,
 ): string {
   if (kept === undefined) return historyText(label, undo);
@@ -73,5 +70,42 @@ function restoreText(
 export function quotedValue(value: string, lengthMax = VALUE_LENGTH_MAX): string {
   const characters = [...value];
   const cut = characters.length <= lengthMax ? characters : [...characters.slice(0, lengthMax - 1), "…"];
-  return shownText(JSON.stringify(cut.join("")));
+  return escapeText(JSON.stringify(cut.join("")));
+}
+
+/** The values of a fact, the newest first; undefined where they could not be read. */
+export type Revisions = HistoryAnswer["revisions"] | undefined;
+
+/** The code of an error, whether it comes from the service itself or from the client. */
+export function errorCodeOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+}
+
+/** Asked only after the write: no read may keep it from being tried. */
+export async function readRevisions(
+  memory: Pick<AgentMemory, "history">,
+  userId: string,
+  label: string,
+  options: AgentCallOptions,
+): Promise<Revisions> {
+  try {
+    return (await memory.history(userId, label, options)).revisions;
+  } catch (error) {
+    return errorCodeOf(error) === "fact_not_found" ? [] : undefined;
+  }
+}
+
+/** Of what was just written: at its place, which another one may hide. */
+export function readRevisionsAfter(
+  memory: Pick<AgentMemory, "history">,
+  userId: string,
+  { label, place }: Pick<WrittenAnswer, "label" | "place">,
+  options: AgentCallOptions,
+): Promise<Revisions> {
+  return readRevisions(memory, userId, label, { ...options, project: projectAt(place, options.project) });
+}
+
+function projectAt(place: PlaceKind, project: string | undefined): string | undefined {
+  if (place === "person") return undefined;
+  return place === "project" ? project?.split("/")[0] : project;
 }

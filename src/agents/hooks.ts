@@ -5,13 +5,17 @@
  * Code's summary is asked to list what is not stored yet. When a long session stops, its agent is asked once to store
  * what is lasting. The last two need no memory, so nothing can keep them from being said. Where memory is away, a session
  * starts with a line for the person and one for the model that say so.
+ *
+ * A transcript is a file of JSON lines that the hosts name. It may have hundreds of megabytes, so only its end is read.
  */
 
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import {
-  awaySection,
+  holdsSection,
   memorySection,
+  outageSection,
   replacingSection,
   type SectionParts,
 } from "../agent-side/memory-section.ts";
@@ -21,7 +25,6 @@ import {
   STORE_AFTER_COMPACTION,
   STORE_BEFORE_END,
 } from "../agent-side/prompts.ts";
-import { lastSectionLine, lineHolds, transcriptEnd } from "./transcript.ts";
 
 /** What the hosts do differently. */
 export const HOSTS = {
@@ -84,7 +87,7 @@ export function hookInput(text: string): HookInput {
 }
 
 /** What a hook says before anything that can fail: it needs neither a setting nor the memory. */
-export function saidFirst(input: HookInput, host: HookHost): string {
+export function immediateOutput(input: HookInput, host: HookHost): string {
   if (input.event === "PreCompact") return HOSTS[host].summaryPrompt ? LIST_BEFORE_COMPACTION : "";
   return input.event === "Stop" ? askAtEnd(input) : "";
 }
@@ -148,11 +151,11 @@ const startSubagent: HookWork = async (memory, userId, input, options) => {
 };
 
 /** What a hook prints where memory is away; empty for an event that the host expects nothing from. */
-export function awayOutput(input: HookInput, host: HookHost, reason: string): string {
+export function outageOutput(input: HookInput, host: HookHost, reason: string): string {
   if (input.event !== "SessionStart" && input.event !== "SubagentStart") return "";
   // One line is enough for the person: a session can have many sub-agents.
   const said = input.event === "SubagentStart" ? "" : `Sideband: going on without memory: ${reason}`;
-  return contextOutput(input, host, "", awaySection(), said, true).output;
+  return contextOutput(input, host, "", outageSection(), said, true).output;
 }
 
 const flush: HookWork = async (memory, userId, _input, { timeoutMs, project }) => {
@@ -199,4 +202,48 @@ async function sectionOf(
   const { facts } = await memory.facts(userId, { timeoutMs, project });
   const plain_index = facts.map(({ label, value }) => `${label}=${value}`).join("\n");
   return memorySection({ fdm_block: "", plain_index }, "index", lengthMax);
+}
+
+/** Hundreds of turns of a usual session. */
+const END_BYTES_MAX = 4 << 20;
+/** A line after which the model sees nothing of what was before: of Claude Code, of Codex. */
+const COMPACTED = /"subtype":"compact_boundary"|"type":"compacted"/;
+
+/** The last lines of a transcript. Where it is longer, the first of them may be a part of a line. */
+export function transcriptEnd(path: string): { readonly text: string; readonly isWhole: boolean } {
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const length = Math.min(size, END_BYTES_MAX);
+    const bytes = Buffer.alloc(length);
+    const text = bytes.toString("utf8", 0, readSync(file, bytes, 0, length, size - length));
+    return { text, isWhole: length === size };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The last line with a section that the model still sees; empty if there is none, undefined if that is not known. */
+export function lastSectionLine(path: string | undefined): string | undefined {
+  try {
+    const { text, isWhole } = transcriptEnd(path ?? "");
+    for (const line of text.split("\n").reverse()) {
+      if (COMPACTED.test(line)) return "";
+      if (holdsSection(line)) return line;
+    }
+    return isWhole ? "" : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a line holds a text, however its host spells characters in JSON. */
+export function lineHolds(line: string, text: string): boolean {
+  let spelled = line;
+  try {
+    spelled = JSON.stringify(JSON.parse(line));
+  } catch {
+    // A part of a line is compared as it is.
+  }
+  return spelled.includes(JSON.stringify(text).slice(1, -1));
 }

@@ -8,10 +8,9 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import type { AgentKind, Piece } from "./agent-kind.ts";
+import { type AgentKind, agentText, agentTree, type Piece, shellWord } from "./agent-files.ts";
 import { hasFields, ITEM, type JsonFields, withFields, withoutFields } from "./json-text.ts";
 import { MCP_AGENTS, SETTINGS_HINT } from "./mcp-hosts.ts";
-import { agentText, agentTree, shellWord } from "./package-files.ts";
 
 export const AGENTS: readonly AgentKind[] = [
   {
@@ -97,7 +96,7 @@ export const AGENTS: readonly AgentKind[] = [
 ];
 
 /** Folders of the search path that are there only while npx, or a script of a project, runs. */
-export const PASSING = /[\\/](?:node_modules[\\/]\.bin|_npx)(?:[\\/]|$)/;
+export const TEMPORARY_FOLDER = /[\\/](?:node_modules[\\/]\.bin|_npx)(?:[\\/]|$)/;
 
 /** Whether a program is in a cache that its package manager may empty. */
 export function isInCache(path: string): boolean {
@@ -109,7 +108,7 @@ export function isInCache(path: string): boolean {
  * npx and npm scripts put folders on the search path that are gone when the host starts a hook. On Windows the command is
  * `sideband.cmd`, which a host that starts an MCP server without a shell does not find.
  */
-export function lastingCommand(
+export function permanentCommand(
   searchPath: string,
   script: string,
   version: string,
@@ -118,7 +117,7 @@ export function lastingCommand(
   if (platform === "win32") return [process.execPath, script];
   const found = searchPath
     .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && !PASSING.test(folder))
+    .filter((folder) => isAbsolute(folder) && !TEMPORARY_FOLDER.test(folder))
     .map((folder) => join(folder, "sideband"))
     .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
   const answers = found !== undefined && versionOf([found]) === version;

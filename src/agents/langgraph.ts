@@ -19,7 +19,7 @@ import {
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import type { ToolCallOptions } from "../agent-side/memory-tools.ts";
-import { keptValue } from "../agent-side/secrets.ts";
+import { sanitizeValue } from "../agent-side/secrets.ts";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import type { StoredFact } from "../contract/answers.ts";
 import { label as asLabel, isSidebandError, type OnOutage, type Sideband } from "../sdk/index.ts";
@@ -86,7 +86,7 @@ export class SidebandStore extends BaseStore {
     }
     if (Array.isArray(index))
       throw new TypeError("facts have no index: they are found by their labels, not by their meaning");
-    const text = value === null ? null : keptValue(itemText(value), this.#options.allowSecrets);
+    const text = value === null ? null : sanitizeValue(itemText(value), this.#options.allowSecrets);
     return { user, label: `${group}.${key}`, text };
   }
 

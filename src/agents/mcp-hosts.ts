@@ -5,9 +5,15 @@
 
 import { existsSync } from "node:fs";
 import { join, posix, win32 } from "node:path";
-import type { AgentKind, InstallOptions, Piece, System } from "./agent-kind.ts";
+import {
+  type AgentKind,
+  agentFile,
+  hookCommand,
+  type InstallOptions,
+  type Piece,
+  type System,
+} from "./agent-files.ts";
 import { hasEntry, ITEM } from "./json-text.ts";
-import { agentFile, hookCommand } from "./package-files.ts";
 import { fileText } from "./user-file.ts";
 
 interface McpHost {

@@ -8,8 +8,8 @@
  */
 
 import { type CallModelInputFilter, type FunctionTool, tool } from "@openai/agents";
+import { escapeJson } from "../agent-side/escaped-text.ts";
 import { type MemoryTool, objectSchema, type ToolInput } from "../agent-side/memory-tools.ts";
-import { shownJson } from "../agent-side/shown-text.ts";
 import { type AdapterOptions, flushed, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
 
 export function sidebandInputFilter(options: AdapterOptions): CallModelInputFilter {
@@ -29,7 +29,7 @@ export function sidebandTools(options: AdapterOptions): FunctionTool[] {
       strict: true,
       execute: async (input: unknown, _context?: unknown, details?: { signal?: AbortSignal }) => {
         const named = { writtenBy: "openai-agents", ...options };
-        return shownJson(await runTool(definition, named, (input ?? {}) as ToolInput, details?.signal));
+        return escapeJson(await runTool(definition, named, (input ?? {}) as ToolInput, details?.signal));
       },
     }),
   ) as unknown as FunctionTool[];

@@ -5,13 +5,12 @@
  */
 
 import { SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
-import { ADD_LABEL, type ToolInput, toolResultText } from "../agent-side/memory-tools.ts";
-import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../agent-side/prompts.ts";
+import { ADD_LABEL, type MemoryTool, type ToolInput, toolResultText } from "../agent-side/memory-tools.ts";
+import { REMEMBER_PROMPT, STORE_BEFORE_COMPACTION } from "../agent-side/prompts.ts";
 import type { ToolLabel } from "../agent-side/tool-labels.ts";
 import { Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, flushed, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
-import { openProject } from "./open-project.ts";
-import { projectOf } from "./project.ts";
+import { openProject, projectOf } from "./project.ts";
 
 /** `plugins.entries.sideband.config` of the host. */
 interface PluginConfig {
@@ -64,75 +63,87 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
     name: "Sideband",
     description: "Facts that survive compaction, kept exactly.",
     kind: "memory",
-    register(api: PluginApi): void {
-      const { apiUrl, apiKey, timeoutMs, ...config } = api.pluginConfig ?? {};
-      const warn = (line: string) => (api.logger?.warn ? api.logger.warn(line) : console.error(line));
-      const memory = new Sideband({ baseUrl: apiUrl, apiKey, onWarning: warn });
-      const userId = config.userId ?? (environment.SIDEBAND_USER_ID || "default");
-      const settings = {
-        project: config.project ?? (environment.SIDEBAND_PROJECT || undefined),
-        projectFrom: environment.SIDEBAND_PROJECT_FROM === "path" ? "path" : "remote",
-        timeoutMs,
-      } as const;
-      const places = new Map<string | undefined, string | undefined>();
-      const include = config.include ?? SECTION_PARTS.find((part) => part === environment.SIDEBAND_INCLUDE);
-      let labels: readonly ToolLabel[] | undefined;
-      // Until the service has said whether this key may.
-      let addLabels = true;
-      // Tools are made without waiting: they have the labels that were known before.
-      const readLabels = async () => {
-        const known = await memory.channels({ failFast: true, timeoutMs }).catch(() => undefined);
-        if (known === undefined) return;
-        labels = known.channels;
-        addLabels = known.free !== 0;
-      };
-      const optionsIn = ({ workspaceDir }: RunContext = {}): AdapterOptions => ({
-        memory,
-        userId,
-        timeoutMs,
-        include,
-        labels,
-        addLabels,
-        writtenBy: "openclaw",
-        project: places.get(workspaceDir) ?? projectOf(given(workspaceDir), settings),
-      });
-
-      api.registerMemoryCapability({
-        promptBuilder: () => [toolNames(WORTH_KEEPING)],
-        flushPlanResolver: () => FLUSH_PLAN,
-      });
-      api.on("before_prompt_build", async (_event, context) => {
-        if (labels === undefined) void readLabels();
-        const folder = context?.workspaceDir;
-        places.set(folder, await openProject(memory, userId, given(folder), settings));
-        const section = await injected("", optionsIn(context));
-        return section === "" ? undefined : { appendSystemContext: section };
-      });
-      api.on("before_compaction", async (_event, context) => {
-        const flush = await flushed(optionsIn(context));
-        if (flush?.flushed && !flush.lossless)
-          warn(`sideband: these facts did not fit in the block: ${flush.overflow.join(", ")}`);
-      });
-      for (const tool of modelTools({ addLabels })) {
-        const name = `${NAME_PREFIX}${tool.name}`;
-        const described = () => modelTools({ labels }).find((known) => known.name === tool.name) ?? tool;
-        const made = (context?: RunContext): PluginTool => ({
-          name,
-          label: tool.title,
-          description: described().description,
-          parameters: inputSchema(tool, optionsIn(context)),
-          async execute(_id, params) {
-            const details = await runTool(tool, optionsIn(context), params ?? {});
-            if (tool.name === ADD_LABEL) await readLabels();
-            return { content: [{ type: "text", text: toolResultText(details) }], details };
-          },
-        });
-        // Null: the host does not offer it.
-        const make = (context?: RunContext) => (tool.name === ADD_LABEL && !addLabels ? null : made(context));
-        api.registerTool(make, { names: [name] });
-      }
-    },
+    register: (api: PluginApi): void => register(api, environment),
   };
+}
+
+function register(api: PluginApi, environment: Readonly<Record<string, string | undefined>>): void {
+  const { apiUrl, apiKey, timeoutMs, ...config } = api.pluginConfig ?? {};
+  const warn = (line: string) => (api.logger?.warn ? api.logger.warn(line) : console.error(line));
+  const memory = new Sideband({ baseUrl: apiUrl, apiKey, onWarning: warn });
+  const userId = config.userId ?? (environment.SIDEBAND_USER_ID || "default");
+  const settings = {
+    project: config.project ?? (environment.SIDEBAND_PROJECT || undefined),
+    projectFrom: environment.SIDEBAND_PROJECT_FROM === "path" ? "path" : "remote",
+    timeoutMs,
+  } as const;
+  const places = new Map<string | undefined, string | undefined>();
+  const include = config.include ?? SECTION_PARTS.find((part) => part === environment.SIDEBAND_INCLUDE);
+  let labels: readonly ToolLabel[] | undefined;
+  // Until the service has said whether this key may.
+  let addLabels = true;
+  // Tools are made without waiting: they have the labels that were known before.
+  const readLabels = async () => {
+    const known = await memory.channels({ failFast: true, timeoutMs }).catch(() => undefined);
+    if (known === undefined) return;
+    labels = known.channels;
+    addLabels = known.free !== 0;
+  };
+  const optionsIn = ({ workspaceDir }: RunContext = {}): AdapterOptions => ({
+    memory,
+    userId,
+    timeoutMs,
+    include,
+    labels,
+    addLabels,
+    writtenBy: "openclaw",
+    project: places.get(workspaceDir) ?? projectOf(given(workspaceDir), settings),
+  });
+
+  api.registerMemoryCapability({
+    promptBuilder: () => [toolNames(REMEMBER_PROMPT)],
+    flushPlanResolver: () => FLUSH_PLAN,
+  });
+  api.on("before_prompt_build", async (_event, context) => {
+    if (labels === undefined) void readLabels();
+    const folder = context?.workspaceDir;
+    places.set(folder, await openProject(memory, userId, given(folder), settings));
+    const section = await injected("", optionsIn(context));
+    return section === "" ? undefined : { appendSystemContext: section };
+  });
+  api.on("before_compaction", async (_event, context) => {
+    const flush = await flushed(optionsIn(context));
+    if (flush?.flushed && !flush.lossless)
+      warn(`sideband: these facts did not fit in the block: ${flush.overflow.join(", ")}`);
+  });
+  for (const tool of modelTools({ addLabels })) registerTool(api, tool, optionsIn, readLabels);
+}
+
+function registerTool(
+  api: PluginApi,
+  tool: MemoryTool,
+  optionsIn: (context?: RunContext) => AdapterOptions,
+  readLabels: () => Promise<void>,
+): void {
+  const name = `${NAME_PREFIX}${tool.name}`;
+  const make = (context?: RunContext): PluginTool | null => {
+    const { labels, addLabels } = optionsIn(context);
+    // Null: the host does not offer it.
+    if (tool.name === ADD_LABEL && !addLabels) return null;
+    const { description } = modelTools({ labels }).find((known) => known.name === tool.name) ?? tool;
+    return {
+      name,
+      label: tool.title,
+      description,
+      parameters: inputSchema(tool, optionsIn(context)),
+      async execute(_id, params) {
+        const details = await runTool(tool, optionsIn(context), params ?? {});
+        if (tool.name === ADD_LABEL) await readLabels();
+        return { content: [{ type: "text", text: toolResultText(details) }], details };
+      },
+    };
+  };
+  api.registerTool(make, { names: [name] });
 }
 
 function given(folder: string | undefined): string[] {

@@ -15,6 +15,8 @@ import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isOutage } from "../sdk/errors.ts";
+import type { Sideband } from "../sdk/index.ts";
 import { gitValue, remoteIdentity, remoteIn } from "./git-remote.ts";
 
 const NAME_LENGTH_MAX = 40;
@@ -40,7 +42,7 @@ export interface ProjectSettings {
   readonly projectFrom?: "remote" | "path" | undefined;
 }
 
-export interface FoundProject {
+interface FoundProject {
   /** The project, or the project and the worktree with a slash between. */
   readonly place: string;
   readonly project: string;
@@ -51,6 +53,54 @@ export interface FoundProject {
 /** The place of the first folder that is in a project. @param folders paths, or file: addresses as MCP's roots are */
 export function projectOf(folders: readonly string[], settings: ProjectSettings = {}): string | undefined {
   return findProject(folders, settings)?.place;
+}
+
+/** No agent waits at every turn for a memory that is away. */
+const AGAIN_MS = 30_000;
+
+interface ProjectMove {
+  readonly done: Promise<void>;
+  /** When it may be tried again, as memory was away. */
+  againAtMs: number;
+}
+
+/** What was asked of each memory, by user and names. */
+const moves = new WeakMap<object, Map<string, ProjectMove>>();
+
+/**
+ * The same for a memory that is in use. A project that is known by its remote takes over what was kept under its path, before
+ * it had one. That costs one short call, once in a process; where memory was away, it is tried again. Never throws: what
+ * comes next meets the same fault.
+ */
+export async function openProject(
+  memory: Pick<Sideband<string>, "moveProject">,
+  userId: string,
+  folders: readonly string[],
+  settings: ProjectSettings & { readonly timeoutMs?: number | undefined },
+): Promise<string | undefined> {
+  const found = findProject(folders, settings);
+  if (found?.byPath === undefined) return found?.place;
+  const { byPath, project, place } = found;
+  const known = moves.get(memory) ?? new Map<string, ProjectMove>();
+  moves.set(memory, known);
+  const name = JSON.stringify([userId, byPath, project]);
+  let move = known.get(name);
+  if (move === undefined || Date.now() >= move.againAtMs) {
+    const asked = memory.moveProject(userId, byPath, project, { timeoutMs: settings.timeoutMs });
+    const next: ProjectMove = {
+      done: asked.then(
+        () => {},
+        (error) => {
+          if (isOutage(error)) next.againAtMs = Date.now() + AGAIN_MS;
+        },
+      ),
+      againAtMs: Number.POSITIVE_INFINITY,
+    };
+    known.set(name, next);
+    move = next;
+  }
+  await move.done;
+  return place;
 }
 
 export function findProject(

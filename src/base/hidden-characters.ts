@@ -20,12 +20,12 @@ const JOINING = /[\u0590-\u109f\u1780-\u18af\ua840-\ua8ff\ufb1d-\ufdff\ufe70-\uf
 const HAN = /[\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
 
 /** A text as it looks: without what is hidden, and with the usual letters for wide, raised and styled ones. */
-export function seenText(text: string): string {
+export function visibleText(text: string): string {
   return text.replace(ALL_HIDDEN, "").normalize("NFKC");
 }
 
 /** The text with an escape for each character that cannot be seen, except where it does its work in the writing. */
-export function withVisible(text: string, spelled: (character: string) => string): string {
+export function escapeHidden(text: string, spelled: (character: string) => string): string {
   if (!CONTROL.test(text) && !HIDDEN_CHARACTER.test(text)) return text;
   const characters = [...text];
   return characters
@@ -37,10 +37,10 @@ export function withVisible(text: string, spelled: (character: string) => string
     .join("");
 }
 
-/** The first character that withVisible would escape. */
-export function hiddenIn(text: string): string | undefined {
+/** The first character that escapeHidden would escape. */
+export function firstHidden(text: string): string | undefined {
   let found: string | undefined;
-  withVisible(text, (character) => {
+  escapeHidden(text, (character) => {
     found ??= character;
     return "";
   });

@@ -1,14 +1,13 @@
 /** The command line: finds the command, runs it, and turns what went wrong into one clear line and an exit status. */
 
 import { homedir } from "node:os";
-import { terminalText } from "../agent-side/shown-text.ts";
+import { terminalText } from "../agent-side/escaped-text.ts";
 import { closeHomeFolder } from "../agents/user-file.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure, OperatorError } from "../base/errors.ts";
 import { packageVersion } from "../main/package.ts";
 import { isSidebandError } from "../sdk/errors.ts";
-import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
-import { optionErrorText } from "./option-errors.ts";
+import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, optionErrorText, UsageError } from "./command.ts";
 
 /** Each command is loaded when it is called: an agent's hook must not wait for the store and the server. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -20,8 +19,11 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   context: async () => (await import("./commands/facts.ts")).context,
   history: async () => (await import("./commands/history.ts")).history,
   log: async () => (await import("./commands/log.ts")).log,
+  restore: async () => (await import("./commands/history.ts")).restore,
   rollback: async () => (await import("./commands/history.ts")).rollback,
-  open: async () => (await import("./commands/open.ts")).openCommand,
+  export: async () => (await import("./commands/export.ts")).exportCommand,
+  import: async () => (await import("./commands/import.ts")).importCommand,
+  open: async () => (await import("./commands/mcp.ts")).openCommand,
   // Before "labels" alone, which would be found first.
   "labels add": async () => (await import("./commands/labels.ts")).labelsAdd,
   "labels hide": async () => (await import("./commands/labels.ts")).labelsHide,
@@ -29,7 +31,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "labels remove": async () => (await import("./commands/labels.ts")).labelsRemove,
   labels: async () => (await import("./commands/labels.ts")).labels,
   users: async () => (await import("./commands/labels.ts")).users,
-  owner: async () => (await import("./commands/owner.ts")).owner,
+  owner: async () => (await import("./commands/serve.ts")).owner,
   mcp: async () => (await import("./commands/mcp.ts")).mcp,
   hook: async () => (await import("./commands/hook.ts")).hook,
   "agents list": async () => (await import("./commands/agents.ts")).agentsList,
@@ -39,17 +41,26 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "keys create": async () => (await import("./commands/keys.ts")).keysCreate,
   "keys list": async () => (await import("./commands/keys.ts")).keysList,
   "keys revoke": async () => (await import("./commands/keys.ts")).keysRevoke,
-  usage: async () => (await import("./commands/usage.ts")).usage,
-  export: async () => (await import("./commands/transfer.ts")).exportCommand,
-  import: async () => (await import("./commands/transfer.ts")).importCommand,
-  backup: async () => (await import("./commands/upkeep.ts")).backup,
-  restore: async () => (await import("./commands/history.ts")).restoreCommand,
+  usage: async () => (await import("./commands/keys.ts")).usage,
+  "accounts export": async () => (await import("./commands/export.ts")).accountsExport,
+  "accounts import": async () => (await import("./commands/accounts-import.ts")).accountsImport,
+  "backup create": async () => (await import("./commands/upkeep.ts")).backupCreate,
+  "backup verify": async () => (await import("./commands/upkeep.ts")).backupVerify,
+  "backup restore": async () => (await import("./commands/upkeep.ts")).backupRestore,
   verify: async () => (await import("./commands/upkeep.ts")).verifyCommand,
   compact: async () => (await import("./commands/upkeep.ts")).compact,
   db: async () => (await import("./commands/db.ts")).db,
   read: async () => (await import("./commands/read.ts")).read,
   measure: async () => (await import("./commands/measure.ts")).measure,
 };
+
+/** Other spellings, each with what to write instead. They are of whole calls, with a space between the arguments. */
+const INSTEAD: readonly (readonly [spelling: RegExp, command: string])[] = [
+  [/^import .*--from\b/, "import FILE"],
+  [/^import .*--(?:with-keys|master-key|new-master-key)\b/, "accounts import FILE"],
+  [/^backup (?!create|verify|restore|-)/, "backup create FOLDER"],
+  [/^restore [^-\s]\S*(?: --data\b.*)?$/, "backup restore BACKUP, or sideband restore LABEL REVISION"],
+];
 
 export async function main(args: readonly string[]): Promise<number> {
   const { log, error } = console;
@@ -75,6 +86,11 @@ async function runCommand(args: readonly string[]): Promise<number> {
     console.log(packageVersion());
     return EXIT_OK;
   }
+  const instead = INSTEAD.find(([spelling]) => spelling.test(args.join(" ")))?.[1];
+  if (instead !== undefined) {
+    console.error(`sideband ${first}: write sideband ${instead}`);
+    return EXIT_USAGE;
+  }
   const name = Object.keys(COMMANDS).find((known) => known.split(" ").every((word, i) => args[i] === word));
   if (name === undefined) {
     const group = Object.keys(COMMANDS).filter((known) => known.startsWith(`${first} `));
@@ -98,8 +114,8 @@ async function runCommand(args: readonly string[]): Promise<number> {
   try {
     return await command.run(rest);
   } catch (error) {
-    if (error instanceof UsageError || isParseArgsError(error)) {
-      const text = error instanceof UsageError ? error.message : optionErrorText(error);
+    const text = error instanceof UsageError ? error.message : optionErrorText(error);
+    if (text !== undefined) {
       console.error(
         `sideband ${command.name}: ${text} (sideband ${command.name} --help says how to call it)`,
       );
@@ -133,11 +149,6 @@ async function overview(): Promise<string> {
     "",
     "sideband help COMMAND tells more; sideband --version prints the version.",
   ].join("\n");
-}
-
-/** What node:util's parseArgs throws for a wrong option. */
-function isParseArgsError(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 }
 
 /** Errors of the operating system: a missing file, a folder without permission, a lost connection. */

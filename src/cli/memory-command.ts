@@ -1,28 +1,30 @@
 /**
- * What the commands on a memory share: their options, opening the memory as an agent in the same folder does, and
- * printing lines or one JSON object.
+ * What the commands on a memory share: their options, opening the memory as an agent in the same folder does, and its
+ * errors in the words of a terminal: the service speaks of requests, a person uses settings and options.
  */
 
-import { type ParseArgsConfig, parseArgs } from "node:util";
-import { openProject } from "../agents/open-project.ts";
+import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
+import { RefusedValueError } from "../agent-side/secrets.ts";
+import { openProject } from "../agents/project.ts";
+import { LABEL_FORM } from "../base/channel-labels.ts";
 import { NoStoreError } from "../base/errors.ts";
-import type { AgentConfig } from "../config.ts";
+import { type AgentConfig, usesService } from "../config.ts";
 import { openAgentMemory } from "../main/agent.ts";
+import { shellQuote } from "../main/shell-quote.ts";
 import { isSidebandError, type Sideband } from "../sdk/index.ts";
-import { refuseReplacedBytes } from "./argument-bytes.ts";
-import { type Command, CommandError, EXIT_OK, UsageError } from "./command.ts";
-import { memoryError } from "./memory-errors.ts";
 import {
-  MEMORY_HELP,
-  MEMORY_OPTIONS,
-  MEMORY_USAGE,
-  memoryConfig,
-  repeatedOptions,
-  withoutPerson,
-} from "./memory-options.ts";
+  type Call,
+  type Command,
+  CommandError,
+  type CommandText,
+  defineCommand,
+  EXIT_OK,
+} from "./command.ts";
+import { addLabelCommand, sidebandCommand } from "./printed-commands.ts";
+import { JSON_HELP, MEMORY_HELP, MEMORY_USAGE, memoryConfig, repeatedOptions } from "./shared-options.ts";
 
 const HELP = `${MEMORY_HELP}
-  --json          print one JSON object
+${JSON_HELP}
 
 The facts are those of an agent in the working directory. Inside a git repository that is a project. TASK facts and
 PROJ.branch are kept for the worktree, other PROJ facts for the project, all else for the person. Where several have a
@@ -36,99 +38,50 @@ none.`;
 /** Who writes at a terminal. */
 export const WRITER = "cli";
 
-export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
-
-export interface MemoryCall {
+export interface MemoryCall extends Call {
   readonly memory: Sideband<string>;
   readonly config: AgentConfig;
+  readonly userId: string;
   /** Where the person works. */
   readonly project: string | undefined;
-  /** The arguments after the options. */
-  readonly words: readonly string[];
-  readonly values: OptionValues;
   /** The options of this call, for a command that undoes it. */
   readonly sameMemory: string;
-  /** Prints the lines, or the object if the call has --json. */
-  print(lines: string, object: object): void;
 }
 
-export interface MemoryCommand {
-  readonly name: string;
-  readonly summary: string;
-  /** The arguments; one in brackets may be left out. */
-  readonly words: readonly string[];
-  readonly options?: NonNullable<ParseArgsConfig["options"]>;
-  /** The own options in the usage line, and their lines in the help. */
-  readonly usage?: string;
-  readonly optionHelp?: string;
-  readonly about: string;
-  readonly failures: string;
-  /** What to do instead, where the person's own facts cannot be meant alone: --person is refused with it. */
-  readonly insteadOfPerson?: string;
+export interface MemoryCommandText extends CommandText {
   /** Whether it makes the data folder's store where there is none. */
   readonly begins?: boolean;
   /** Looks at the call before a memory is opened; throws UsageError. */
-  check?(words: readonly string[], values: OptionValues): void;
+  check?(call: Call): void;
   /** What it does where there is no store yet; otherwise that is an error. */
-  withoutStore?(call: Pick<MemoryCall, "values" | "print">): Promise<void>;
+  withoutStore?(call: Call): Promise<void>;
 }
 
-export function memoryCommand(command: MemoryCommand, work: (call: MemoryCall) => Promise<void>): Command {
-  const { name, summary, words: names, usage, optionHelp, about, failures, begins = false } = command;
-  const { insteadOfPerson } = command;
-  const [memoryUsage, help] =
-    insteadOfPerson === undefined ? [MEMORY_USAGE, HELP] : [MEMORY_USAGE, HELP].map(withoutPerson);
-  return {
-    name,
-    summary,
-    help: `usage: ${["sideband", name, ...names, ...(usage === undefined ? [] : [usage]), memoryUsage].join(" ")} [--json]
-
-${about}
-
-${optionHelp === undefined ? "" : `${optionHelp}\n`}${help}
-
-Exit status: 0; ${failures}; 2 for a wrong call.`,
-
-    async run(args) {
-      refuseReplacedBytes(args);
-      const { values, positionals: words } = parseArgs({
-        args,
-        options: { ...MEMORY_OPTIONS, ...command.options, json: { type: "boolean", default: false } },
-        allowPositionals: true,
-      });
-      checkCount(names, words);
-      const given = values as OptionValues;
-      if (insteadOfPerson !== undefined && values.person) throw new UsageError(insteadOfPerson);
-      command.check?.(words, given);
-      const config = memoryConfig(values);
-      const print = (lines: string, object: object) => {
-        if (values.json) console.log(JSON.stringify(object));
-        else if (lines !== "") console.log(lines);
-      };
-      const opened = { ...config, timeoutMs: config.personTimeoutMs };
-      const memory = await openAgentMemory(opened, { begin: begins }).catch(async (error) => {
-        if (!(error instanceof NoStoreError) || command.withoutStore === undefined) throw error;
-        await command.withoutStore({ values: given, print });
-      });
-      if (memory === undefined) return EXIT_OK;
-      const project = await openProject(memory, config.userId, [process.cwd()], config);
-      const sameMemory = repeatedOptions(values);
-      const call = { memory, config, project, words, values: given, sameMemory, print };
-      await work(call).catch((error) => {
-        throw memoryError(error, words, config, sameMemory);
-      });
-      return EXIT_OK;
-    },
+/** @param text with the own options alone */
+export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) => Promise<void>): Command {
+  const { usage = "", options, begins = false } = text;
+  const full = {
+    ...text,
+    usage: `${usage} ${MEMORY_USAGE} [--json]`.trimStart(),
+    options: options === undefined ? HELP : `${options}\n${HELP}`,
   };
-}
-
-function checkCount(names: readonly string[], words: readonly string[]): void {
-  const needed = names.filter((name) => !name.startsWith("["));
-  if (words.length >= needed.length && words.length <= names.length) return;
-  if (names.length === 0) throw new UsageError(`it takes no arguments, but was given "${words[0]}"`);
-  const quotes =
-    words.length > names.length && names.includes("VALUE") ? "; put a VALUE with spaces in quotes" : "";
-  throw new UsageError(`it takes ${names.join(" and ")}${quotes}`);
+  return defineCommand(full, async (call) => {
+    text.check?.(call);
+    const config = memoryConfig(call);
+    const { userId } = config;
+    const opened = { ...config, timeoutMs: config.personTimeoutMs };
+    const memory = await openAgentMemory(opened, { begin: begins }).catch(async (error) => {
+      if (!(error instanceof NoStoreError) || text.withoutStore === undefined) throw error;
+      await text.withoutStore(call);
+    });
+    if (memory === undefined) return EXIT_OK;
+    const project = await openProject(memory, userId, [process.cwd()], config);
+    const sameMemory = repeatedOptions(call);
+    await work({ ...call, memory, config, userId, project, sameMemory }).catch((error) => {
+      throw memoryError(error, call.words, config, sameMemory);
+    });
+    return EXIT_OK;
+  });
 }
 
 export async function orNoFact<T>(call: Promise<T>, userId: string, label: string): Promise<T> {
@@ -138,4 +91,48 @@ export async function orNoFact<T>(call: Promise<T>, userId: string, label: strin
     if (!isSidebandError(error, "fact_not_found")) throw error;
     throw new CommandError(`${userId} has no fact ${label}`);
   }
+}
+
+/** What a person has typed for a field of a request. */
+const OPTION_OF: Readonly<Record<string, string>> = { to: "--to" };
+
+/**
+ * The error to throw instead.
+ * @param words the arguments of the call: a label, if there is any, is the first
+ * @param sameMemory the options of the call, for commands that are to mean the same memory
+ */
+export function memoryError(
+  error: unknown,
+  words: readonly string[],
+  config: AgentConfig,
+  sameMemory = "",
+): unknown {
+  if (isSidebandError(error, "connection_failed") && usesService(config) && config.apiUrl === undefined) {
+    return new CommandError(
+      `${error.message}, which is used because SIDEBAND_API_KEY is set: set SIDEBAND_API_URL to the address of the ` +
+        "service, or name a data folder with --data",
+    );
+  }
+  if (isSidebandError(error, "missing_key"))
+    return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
+  if (isForAnotherUser(error)) return new CommandError(otherUserText(config.userId));
+  if (isSidebandError(error, "unknown_label")) {
+    const question = error.hint === undefined ? "" : `. Did you mean ${error.hint}?`;
+    return new CommandError(
+      `there is no label ${words[0]}${question}\nall labels: ${sidebandCommand()} labels${sameMemory}` +
+        (LABEL_FORM.test(words[0]) ? `\na new one: ${addLabelCommand(words[0], sameMemory)}` : ""),
+    );
+  }
+  if (isSidebandError(error, "invalid_value") && error.param === "item" && error.items !== undefined)
+    return new CommandError(
+      "with this item the list would be too long; " +
+        `to remove one of its items: ${sidebandCommand()} forget ${shellQuote(words[0])} --item TEXT${sameMemory}`,
+    );
+  if (isSidebandError(error, "invalid_request") && error.param !== undefined && error.param in OPTION_OF)
+    return new CommandError(error.message.replace(error.param, OPTION_OF[error.param]));
+  if (error instanceof RefusedValueError) {
+    const allow = error.code === "secret_refused" ? " SIDEBAND_ALLOW_SECRETS=1 lets it be stored." : "";
+    return new CommandError(error.message + allow);
+  }
+  return error;
 }

@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError } from "../config.ts";
 import type { Fetch } from "../sdk/index.ts";
-import { hasPresentOwner } from "./hand-over.ts";
+import { hasCurrentOwner } from "./hand-over.ts";
 import { NoOwnerError, OwnerClient, type OwnerRequest } from "./owner-client.ts";
 
 /** How long an owner may take to start, and to answer. */
@@ -73,7 +73,7 @@ export async function reachOwner(
   timeoutMs: number,
   options: ReachOptions,
 ): Promise<void> {
-  if (!(await hasPresentOwner(folder, options.version, timeoutMs)))
+  if (!(await hasCurrentOwner(folder, options.version, timeoutMs)))
     await startOwner(command, folder, options);
 }
 

@@ -18,7 +18,7 @@ const POLL_MS = 20;
  * @param version of this package
  * @param timeoutMs in which an owner must answer
  */
-export async function hasPresentOwner(folder: string, version: string, timeoutMs: number): Promise<boolean> {
+export async function hasCurrentOwner(folder: string, version: string, timeoutMs: number): Promise<boolean> {
   const client = OwnerClient.of(folder);
   const owner = await client.owner(timeoutMs);
   if (owner === undefined) return false;

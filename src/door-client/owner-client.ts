@@ -11,8 +11,8 @@ import type { FailureCode } from "../base/error-codes.ts";
 import { Failure, OperatorError } from "../base/errors.ts";
 import { linesOf } from "../base/lines.ts";
 import type { Fetch } from "../sdk/index.ts";
-import { doorPath } from "./door-path.ts";
 import { bodyTextOf, fetchAnswer } from "./node-fetch.ts";
+import { doorPath } from "./private-folder.ts";
 
 /** Nobody listens at the door: nothing was sent. */
 export class NoOwnerError extends OperatorError {

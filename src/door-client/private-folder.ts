@@ -1,12 +1,14 @@
 /**
- * Folders that a process has for itself in the system's temporary folder: for a short link to a data folder, for a
- * socket, or for a page that a browser is to open. A killed process leaves its folder behind; the next start, or the next process that needs such a folder,
- * removes it. Each folder is locked as long as its process lives, so that no folder in use is removed.
+ * The address of a data folder's door: a socket in the folder, or on Windows a named pipe with a hash of its path. And folders
+ * that a process has for itself in the system's temporary folder: for a short link to a data folder, for a socket, or for a
+ * page that a browser is to open. A killed process leaves its folder behind; the next start, or the next process that needs
+ * such a folder, removes it. Each is locked as long as its process lives, so that no folder in use is removed.
  */
 
-import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve, win32 } from "node:path";
 import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 
 const PREFIX = "sideband-own-";
@@ -79,4 +81,34 @@ function removeEmpty(path: string): void {
   try {
     rmdirSync(path);
   } catch {}
+}
+
+const DOOR_FILE = "door.sock";
+/** A socket's address has at most 104 bytes on macOS and 108 on Linux, with the final zero. */
+const PATH_BYTES_MAX = 100;
+const shortened = new Map<string, string>();
+
+export function doorPath(folder: string, platform = process.platform): string {
+  if (platform === "win32") {
+    // Of the two spellings C:\data and c:\data, hosts use both.
+    const name = win32.resolve(folder).toLowerCase();
+    return `\\\\.\\pipe\\sideband-${createHash("sha256").update(name).digest("hex").slice(0, 32)}`;
+  }
+  const whole = resolve(folder);
+  const path = join(whole, DOOR_FILE);
+  if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return path;
+  return join(shortLink(whole), DOOR_FILE);
+}
+
+/** A symbolic link to the folder that is short enough for a socket's address. It is removed when the process ends. */
+function shortLink(folder: string): string {
+  let link = shortened.get(folder);
+  if (link === undefined) {
+    const home = makePrivateFolder();
+    link = join(home.path, LINK_FILE);
+    symlinkSync(folder, link);
+    shortened.set(folder, link);
+    process.once("exit", home.remove);
+  }
+  return link;
 }

@@ -4,11 +4,13 @@
  */
 
 import type { UndoCommand } from "../agent-side/written-line.ts";
-import { openProject } from "../agents/open-project.ts";
+import { openProject } from "../agents/project.ts";
+import { linesOf } from "../base/lines.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { nodeFetch } from "../door-client/node-fetch.ts";
-import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
-import { folderError } from "./folder-errors.ts";
+import { errorOf, SidebandError } from "../sdk/errors.ts";
+import { DEFAULT_BASE_URL, type Fetch, Sideband } from "../sdk/index.ts";
+import { folderError } from "./operator-errors.ts";
 import { COMMAND_PATH, packageVersion } from "./package.ts";
 
 /**
@@ -16,22 +18,57 @@ import { COMMAND_PATH, packageVersion } from "./package.ts";
  * @param begin whether the data folder's store is made where there is none; else that is an error
  */
 export async function openAgentMemory(config: AgentConfig, { begin = true } = {}): Promise<Sideband<string>> {
-  const { apiUrl, apiKey, timeoutMs, dataFolder, account } = config;
-  if (usesService(config)) {
-    return new Sideband<string>({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs, fetch: nodeFetch });
-  }
-  // Loaded only now: a hook against a remote service needs no owner.
-  const { ownerFetch, reachOwner } = await import("../door-client/background-owner.ts");
-  await reachOwner(COMMAND_PATH, dataFolder, timeoutMs, { begin, version: packageVersion() }).catch(
-    (error) => {
+  const { apiKey, timeoutMs, dataFolder } = config;
+  if (!usesService(config)) {
+    const { reachOwner } = await import("../door-client/background-owner.ts");
+    const reached = reachOwner(COMMAND_PATH, dataFolder, timeoutMs, { begin, version: packageVersion() });
+    await reached.catch((error) => {
       throw folderError(dataFolder, error);
-    },
-  );
-  return new Sideband<string>({
-    baseUrl: "http://owner",
-    timeoutMs,
-    fetch: ownerFetch(COMMAND_PATH, dataFolder, account, { begin }),
-  });
+    });
+  }
+  return new Sideband<string>({ apiKey, timeoutMs, ...(await addressOf(config, begin)) });
+}
+
+/** How requests reach the memory. */
+async function addressOf(config: AgentConfig, begin: boolean): Promise<{ baseUrl: string; fetch: Fetch }> {
+  if (usesService(config)) return { baseUrl: whereMemoryIs(config), fetch: nodeFetch };
+  // Loaded only now: a hook against a remote service needs no owner.
+  const { ownerFetch } = await import("../door-client/background-owner.ts");
+  const { dataFolder, account } = config;
+  return { baseUrl: "http://owner", fetch: ownerFetch(COMMAND_PATH, dataFolder, account, { begin }) };
+}
+
+/** Everything that is kept of the user, as the lines of an export, and a last line that says that they are whole. */
+export async function* exportedUser(config: AgentConfig): AsyncGenerator<Record<string, unknown>> {
+  const { apiKey, userId, personTimeoutMs } = config;
+  const { baseUrl, fetch } = await addressOf(config, false);
+  let status = 0;
+  try {
+    const response = await fetch(`${baseUrl}/users/export?user_id=${encodeURIComponent(userId)}`, {
+      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey.trim()}` },
+      signal: AbortSignal.timeout(personTimeoutMs),
+    });
+    status = response.status;
+    const lines = linesOf(response.body as unknown as AsyncIterable<Uint8Array>);
+    const isExport = response.headers.get("content-type")?.startsWith("application/x-ndjson");
+    if (status !== 200 || !isExport) throw errorOf(status, response.headers, await problemIn(lines));
+    for await (const line of lines) yield JSON.parse(line);
+  } catch (cause) {
+    if (cause instanceof SidebandError) throw cause;
+    const what = status === 0 ? "cannot reach" : "the export was broken off by";
+    throw new SidebandError(`${what} ${baseUrl}`, { code: "connection_failed", status: 0, cause });
+  }
+  yield { kind: "end" };
+}
+
+async function problemIn(lines: AsyncIterable<string>): Promise<unknown> {
+  let text = "";
+  for await (const line of lines) text += line;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Where the memory of these settings is: an address or a folder. */

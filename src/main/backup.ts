@@ -16,7 +16,7 @@ import { MASTER_KEY_FILE } from "./secrets.ts";
 const NOT_WRITABLE = ["EACCES", "EPERM", "EROFS"];
 
 /** Copies store and master key into a new or empty folder, consistently, while requests go on. */
-export async function backUp(
+export async function createBackup(
   core: Core,
   config: Config,
   target: string,
@@ -43,10 +43,8 @@ export async function backUp(
 }
 
 /** Makes a data folder out of a backup. Until its last step the folder holds no store. */
-export function restore(backup: string, target: string, atStep: AtStep = noStep): void {
-  const note = readStoreNote(backup);
-  if (note === undefined) throw new Failure("not_found", `${backup} holds no backup`);
-  const { format, store: name } = note;
+export function restoreBackup(backup: string, target: string, atStep: AtStep = noStep): void {
+  const { format, store: name } = requireBackup(backup);
   requireEmpty(target);
   makeFolder(target);
   const lock = lockFolder(target);
@@ -66,6 +64,13 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
     source?.release();
     lock.release();
   }
+}
+
+/** What is in a backup; throws if the folder holds none. */
+export function requireBackup(folder: string): NonNullable<ReturnType<typeof readStoreNote>> {
+  const note = readStoreNote(folder);
+  if (note === undefined) throw new Failure("not_found", `${folder} holds no backup`);
+  return note;
 }
 
 /** A backup that cannot be written to has no owner either. Any other error says nothing about an owner. */

@@ -26,7 +26,7 @@ import type { MemoryServices } from "../memory/services.ts";
 import { SharedEvents } from "../memory/shared-events.ts";
 import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { EndTimer } from "./end-timer.ts";
+import { ExpiryTimer } from "./expiry-timer.ts";
 import { BLOCK_WORKER } from "./package.ts";
 import { hasMasterKey, MASTER_KEY_FILE, masterKeys, removeLeftSecrets } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenStoreOptions, openStore } from "./stores.ts";
@@ -44,7 +44,7 @@ export interface Core {
   readonly keys: KeyManager;
   readonly metrics: Metrics;
   /** Knows when the next fact expires. */
-  readonly ends: EndTimer;
+  readonly ends: ExpiryTimer;
   close(): Promise<void>;
 }
 
@@ -62,22 +62,9 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
         "name its file with --master-key FILE, or give those blocks up with --new-master-key",
     );
-  const { store: opened, embedded, eventLog, ...more } = await openStore(config, { ...options, metrics });
-  const { clock, compact, agreeOn, historyMax } = more;
-  let masters: MasterKey[];
-  try {
-    if (embedded !== undefined) {
-      embedded.requireOwner();
-      removeLeftSecrets(config.dataFolder);
-      requireMasterKey(config, embedded);
-    }
-    masters = masterKeys(config, () => embedded?.requireOwner());
-    await agreeOnMasterKeys(masters, agreeOn);
-  } catch (error) {
-    await opened.close();
-    throw error;
-  }
-  const keyRing = new KeyRing(masters);
+  const found = await openStore(config, { ...options, metrics });
+  const { store: opened, embedded, eventLog, clock, compact, historyMax } = found;
+  const keyRing = new KeyRing(await openMasterKeys(config, found));
   const workers = new BlockThreads({
     start: startWorker(options.blockWorker ?? BLOCK_WORKER),
     count: config.blockWorkers,
@@ -91,8 +78,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const shared = eventLog && new SharedEvents(eventLog, labels, clock, idsOf);
   const events = new UserEvents(shared ?? local);
   // Nodes know the same ends: one of them comes first, and the others find the work done.
-  const ends = new EndTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
-  const store = ends.notesOf(eventLog === undefined ? local.tellsOf(opened) : methodsOf(opened));
+  const ends = new ExpiryTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
+  const store = ends.watched(eventLog === undefined ? local.tellsOf(opened) : methodsOf(opened));
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();
@@ -131,6 +118,26 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   };
 }
 
+/** Closes the store where they cannot be used. */
+async function openMasterKeys(
+  config: Config,
+  { store, embedded, agreeOn }: OpenedStore,
+): Promise<MasterKey[]> {
+  try {
+    if (embedded !== undefined) {
+      embedded.requireOwner();
+      removeLeftSecrets(config.dataFolder);
+      requireMasterKey(config, embedded);
+    }
+    const masters = masterKeys(config, () => embedded?.requireOwner());
+    await agreeOnMasterKeys(masters, agreeOn);
+    return masters;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
 /** A new key for a store that has users would make every block that was handed out unreadable, without a word. */
 function requireMasterKey(config: Config, store: LmdbStore): void {
   if (hasMasterKey(config) || !holdsUsers(store)) return;
@@ -153,18 +160,18 @@ function holdsUsers(store: LmdbStore): boolean {
 const ENDS_APART_MS = 400;
 const DELAY_RESOLUTION_MS = 20;
 
+const GAUGES = {
+  sideband_store_bytes: "Size of the data file.",
+  sideband_store_facts: "Facts in the store.",
+  sideband_store_users: "Users in the store.",
+  sideband_cached_blocks: "Blocks in the cache.",
+  sideband_resident_bytes: "Resident memory of the process.",
+  sideband_heap_bytes: "JavaScript heap in use.",
+  sideband_event_loop_delay_seconds: "The longest delay of the event loop since the last collection.",
+};
+
 function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
-  const gauge = (name: string, help: string) => metrics.define({ name, help, type: "gauge" });
-  gauge("sideband_store_bytes", "Size of the data file.");
-  gauge("sideband_store_facts", "Facts in the store.");
-  gauge("sideband_store_users", "Users in the store.");
-  gauge("sideband_cached_blocks", "Blocks in the cache.");
-  gauge("sideband_resident_bytes", "Resident memory of the process.");
-  gauge("sideband_heap_bytes", "JavaScript heap in use.");
-  gauge(
-    "sideband_event_loop_delay_seconds",
-    "The longest delay of the event loop since the last collection.",
-  );
+  for (const [name, help] of Object.entries(GAUGES)) metrics.define({ name, help, type: "gauge" });
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   delay.enable();
   const show = ({ sizeBytes, facts, users }: StoreStatistics) => {

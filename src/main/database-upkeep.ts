@@ -1,13 +1,21 @@
-/** What the operator does to the database itself: bring it to this program's form, look at it, distribute it. */
+/**
+ * What the operator does to the database itself: bring it to this program's form, look at it, distribute it, and copy a data
+ * folder's store into it or the other way round.
+ */
 
-import { readFileSync } from "node:fs";
-import { type Config, ConfigError } from "../config.ts";
+import { Metrics } from "../base/metrics.ts";
+import type { Config } from "../config.ts";
+import { type MoveReport, moveStore } from "../memory/move.ts";
 import type { StoreStatistics } from "../memory/ports.ts";
+import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { distribute, readCluster, SHARDS_PER_WORKER } from "../store/postgres/cluster/distribution.ts";
 import { DATABASE_DEFAULTS, Database, type Query } from "../store/postgres/connection/database.ts";
 import { checkApplied, loadMigrations, migrate, readApplied } from "../store/postgres/migrations.ts";
+import { PostgresStore } from "../store/postgres/postgres-store.ts";
 import { readServer, readStatistics } from "../store/postgres/queries/upkeep.ts";
-import { toldToOperator } from "./database-errors.ts";
+import { databaseError } from "./operator-errors.ts";
+import { masterKeys } from "./secrets.ts";
+import { agreeOnMasterKeys, databaseOf } from "./stores.ts";
 
 export { SHARDS_PER_WORKER };
 
@@ -55,34 +63,13 @@ export function distributeDatabase(config: Config, shardCount?: number): Promise
   });
 }
 
-/** Where the database is, and the certificates to check it with. */
-export function databaseOf({ databaseUrl: url, databaseCa }: Config): { url: string; ca?: string } {
-  if (url === undefined) {
-    throw new ConfigError(
-      "SIDEBAND_DATABASE_URL is not set: there is no database, the embedded store is used",
-    );
-  }
-  if (databaseCa === undefined) return { url };
-  let ca: string;
-  try {
-    ca = readFileSync(databaseCa, "utf8");
-  } catch (error) {
-    throw new ConfigError(`SIDEBAND_DATABASE_CA cannot be read: ${(error as Error).message}`);
-  }
-  if (!ca.includes("-----BEGIN CERTIFICATE-----"))
-    throw new ConfigError(
-      `SIDEBAND_DATABASE_CA takes a file with certificates (PEM): ${databaseCa} has none`,
-    );
-  return { url, ca };
-}
-
 async function onDatabase<T>(config: Config, query: Query<T>, readOnly = false): Promise<T> {
   let database: Database | undefined;
   try {
     database = new Database({ ...DATABASE_DEFAULTS, ...databaseOf(config), readOnly });
     return await database.withoutTimeLimit(query);
   } catch (error) {
-    throw toldToOperator(error);
+    throw databaseError(error);
   } finally {
     await database?.close();
   }
@@ -94,5 +81,37 @@ function refusalOf(check: () => void): string | null {
     return null;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export type { MoveReport } from "../memory/move.ts";
+
+export async function moveData(
+  config: Config,
+  direction: "into the database" | "out of the database",
+  step: (phase: "copied" | "compared") => void,
+): Promise<MoveReport> {
+  const { dataFolder: folder, queueMax } = config;
+  const address = databaseOf(config);
+  const metrics = new Metrics();
+  const inward = direction === "into the database";
+  // Looked for before anything is made. Blocks that agents hold stay readable only under the same master keys.
+  const masters = masterKeys(config);
+  // A standby is enough where the database is only read.
+  const options = { ...address, queueMax, metrics, readOnly: !inward };
+  const database = await PostgresStore.open(options).catch((error: unknown) => {
+    throw databaseError(error);
+  });
+  try {
+    await agreeOnMasterKeys(masters, (name, value) => database.agreeOn(name, value));
+    const embedded = await LmdbStore.open({ folder, create: !inward, queueMax, metrics });
+    try {
+      const [from, to] = inward ? [embedded, database] : [database, embedded];
+      return await moveStore(from, to, { nowMs: database.clock.now(), step });
+    } finally {
+      await embedded.close();
+    }
+  } finally {
+    await database.close();
   }
 }

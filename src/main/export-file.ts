@@ -10,7 +10,10 @@ import { renameFile } from "../store/lmdb/durable-files.ts";
  * Writes a new file beside the old one, which it replaces once it is whole. A pipe or a device is written to itself.
  * @returns whether it is a file
  */
-export async function writeWhole(lines: AsyncIterable<string>, out: string): Promise<boolean> {
+export async function writeWhole(
+  lines: AsyncIterable<string> | Iterable<string>,
+  out: string,
+): Promise<boolean> {
   const found = statSync(out, { throwIfNoEntry: false });
   if (found !== undefined && !found.isFile()) {
     await writeFile(out, lines);

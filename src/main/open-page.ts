@@ -1,11 +1,17 @@
-/** `sideband open`: the memory page on this machine until a signal, or until nobody has used it for a while. */
+/**
+ * `sideband open`: the memory page on this machine until a signal, or until nobody has used it for a while. All users of a
+ * machine see the arguments of its processes, so the browser is given a page in a private folder, which leads to the link.
+ */
 
+import { type SpawnOptions, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { assert } from "../base/assert.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { ownerSend, reachOwner } from "../door-client/background-owner.ts";
-import { openInBrowser } from "./browser.ts";
-import { folderError } from "./folder-errors.ts";
+import { makePrivateFolder, PAGE_FILE } from "../door-client/private-folder.ts";
 import { LocalPage } from "./local-page.ts";
+import { folderError } from "./operator-errors.ts";
 import { COMMAND_PATH, packageVersion } from "./package.ts";
 
 export interface OpenPageOptions {
@@ -63,4 +69,43 @@ function untilUnused(page: LocalPage, idleMs: number): Promise<"idle"> {
     // The server keeps the process; once that is closed, nothing does.
     timer.unref();
   });
+}
+
+/** How a file is opened as the person would; elsewhere it is the desktop's own way. */
+export function openerOf(
+  page: string,
+  platform = process.platform,
+): { command: string; args: string[]; options?: SpawnOptions } {
+  if (platform === "darwin") return { command: "open", args: [page] };
+  if (platform !== "win32") return { command: "xdg-open", args: [page] };
+  return {
+    command: "cmd.exe",
+    // The path in quotes, as it may have spaces and &. "start" takes the first quotes for a title.
+    args: ["/d", "/s", "/c", `"start "" "${page}""`],
+    // Windows looks for the program in the working directory first: that may be a stranger's repository.
+    options: { windowsVerbatimArguments: true, windowsHide: true, cwd: dirname(process.execPath) },
+  };
+}
+
+/** The returned function removes the page, and does nothing the second time. */
+export function openInBrowser(link: string): () => void {
+  const folder = makePrivateFolder();
+  const page = join(folder.path, PAGE_FILE);
+  const html = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url=${link}"><title>Sideband</title><a href="${link}">Open the memory</a>\n`;
+  writeFileSync(page, html, { mode: 0o600 });
+  const { command, args, options } = openerOf(page);
+  // Where there is no such command, the person has the link.
+  spawn(command, args, { ...options, detached: true, stdio: "ignore" })
+    .on("error", () => {})
+    .unref();
+  return once(folder.remove);
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
 }

@@ -7,11 +7,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../config.ts";
-import { doorPath } from "../door-client/door-path.ts";
-import { hasPresentOwner } from "../door-client/hand-over.ts";
+import { hasCurrentOwner } from "../door-client/hand-over.ts";
 import { NoOwnerError, OwnerClient } from "../door-client/owner-client.ts";
-import { makePrivateFolder } from "../door-client/private-folder.ts";
-import { folderError } from "./folder-errors.ts";
+import { doorPath, makePrivateFolder } from "../door-client/private-folder.ts";
+import { folderError } from "./operator-errors.ts";
 import { packageVersion } from "./package.ts";
 import type { OpenStoreOptions } from "./stores.ts";
 
@@ -30,10 +29,10 @@ export async function withOwner<T>(
 ): Promise<T> {
   const asOwner = async (path: string, adminToken = config.adminToken) => {
     // Loaded only now: where there is an owner, its service does the work.
-    const { endForGood, startService } = await import("./service.ts");
+    const { exitAtOnce, startService } = await import("./service.ts");
     const service = await startService(
       { ...config, adminToken, logLevel: "error" },
-      { ...options, tcp: false, warm: false, doorPath: path, onLost: endForGood },
+      { ...options, tcp: false, warm: false, doorPath: path, onLost: exitAtOnce },
     );
     return work(new OwnerClient(path)).finally(() => service.close());
   };
@@ -45,7 +44,7 @@ export async function withOwner<T>(
   const path = doorPath(config.dataFolder);
   const client = new OwnerClient(path);
   const hasOwner = () =>
-    hasPresentOwner(config.dataFolder, packageVersion(), ANSWER_MS).catch((error) => {
+    hasCurrentOwner(config.dataFolder, packageVersion(), ANSWER_MS).catch((error) => {
       throw folderError(config.dataFolder, error);
     });
   for (const endMs = performance.now() + HAND_OVER_MS; ; await pause(POLL_MS)) {

@@ -1,20 +1,23 @@
 /**
  * `sideband serve`, and `sideband owner`, which is the same without a TCP port: one process that owns the data folder.
  * SIGTERM and SIGINT end it in order: no new connections, running requests finish, the store is closed. A process that
- * has lost its folder ends at once. A node whose database is away waits for it.
+ * has lost its folder ends at once. A node whose database is away waits and tries again, with a line in the log for each
+ * attempt; meanwhile its port answers that the process runs and is not ready.
  */
 
 import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { ACCOUNT_DEFAULT } from "../base/account.ts";
 import type { Config } from "../config.ts";
 import { OwnerClient } from "../door-client/owner-client.ts";
+import { WaitingServer } from "../http/waiting-server.ts";
 import { FolderInUseError } from "../store/lmdb/data-folder.ts";
 import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
-import type { Core } from "./core.ts";
-import { patientOpen, StartEndedError } from "./patient-start.ts";
+import { type Core, openCore } from "./core.ts";
+import { DatabaseAwayError, databaseError } from "./operator-errors.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
-import { endForGood, type Service, type ServiceOptions, startService } from "./service.ts";
-import { typedWord } from "./typed-word.ts";
+import { exitAtOnce, listen, type Service, type ServiceOptions, startService } from "./service.ts";
+import { shellQuote } from "./shell-quote.ts";
 
 /** How long a background owner may take to hand the folder over. */
 const HAND_OVER_MS = 10_000;
@@ -36,9 +39,9 @@ export async function serveUntilStopped(
   if (embedded) await endBackgroundOwner(dataFolder);
   const service = await startService(config, {
     ...options,
-    onLost: endForGood,
+    onLost: exitAtOnce,
     lockWaitMs: embedded && readOwnerNote(dataFolder)?.address === null ? HAND_OVER_MS : 0,
-    ...(embedded ? {} : { open: patientOpen(signal) }),
+    ...(embedded ? {} : { open: openWithRetries(signal) }),
     announce: async ({ core, url }) => {
       // Where nodes share a database, what they print is kept by others: a key is made only when it is asked for.
       const key = embedded ? await makeFirstKey(core) : undefined;
@@ -88,7 +91,7 @@ export async function runOwner(config: Config, idleMs: number): Promise<void> {
         tcp: false,
         lockWaitMs: LOCK_WAIT_MS,
         onEnd: end,
-        onLost: endForGood,
+        onLost: exitAtOnce,
       });
     } catch (error) {
       if (!(error instanceof FolderInUseError) || performance.now() >= endMs) throw error;
@@ -128,7 +131,7 @@ async function makeFirstKey(core: Core): Promise<string | undefined> {
 function startText({ adminToken, dataFolder, databaseUrl }: Config): string {
   const token =
     adminToken === undefined ? `in ${join(dataFolder, ADMIN_TOKEN_FILE)}` : "SIDEBAND_ADMIN_TOKEN";
-  const where = databaseUrl === undefined ? ` --data ${typedWord(dataFolder)}` : "";
+  const where = databaseUrl === undefined ? ` --data ${shellQuote(dataFolder)}` : "";
   return `admin token ${token}; a new key: sideband keys create --account NAME${where}`;
 }
 
@@ -147,7 +150,7 @@ function firstStartText(url: string, key: string, dataFolder: string): string {
     "",
     "Write a first fact:",
     "",
-    `  ${words.map((word) => typedWord(word)).join(" ")}`,
+    `  ${words.map((word) => shellQuote(word)).join(" ")}`,
     "",
   ].join("\n");
 }
@@ -157,4 +160,40 @@ function untilSignal(): Promise<void> {
     // Kept for ever: a second signal must not cut the orderly end short.
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
   });
+}
+
+const DELAY_MIN_S = 1;
+const DELAY_MAX_S = 5;
+
+/** A signal came before the database did. */
+export class StartEndedError extends Error {
+  override name = "StartEndedError";
+}
+
+/** @param signal resolves when the process is to end */
+export function openWithRetries(signal: Promise<void>): typeof openCore {
+  return async (config, options) => {
+    const ended = signal.then((): never => {
+      throw new StartEndedError();
+    });
+    let waiting: WaitingServer | undefined;
+    try {
+      for (let delayS = DELAY_MIN_S; ; delayS = Math.min(2 * delayS, DELAY_MAX_S)) {
+        try {
+          return await Promise.race([openCore(config, options), ended]);
+        } catch (error) {
+          const told = databaseError(error);
+          if (!(told instanceof DatabaseAwayError)) throw told;
+          options.warn?.(`${told.message}; trying again in ${delayS} s`);
+        }
+        if (waiting === undefined) {
+          waiting = new WaitingServer();
+          await listen(waiting, config);
+        }
+        await Promise.race([pause(delayS * 1000), ended]);
+      }
+    } finally {
+      await waiting?.close();
+    }
+  };
 }

@@ -1,39 +1,28 @@
 /** The service in one process: the core, its HTTP server, the door, and periodic work. */
 
-import { type DestinationStream, pino } from "pino";
-import { type Clock, type MonotonicClock, monotonicClock } from "../base/clock.ts";
+import { type DestinationStream, type Logger, pino } from "pino";
+import { type MonotonicClock, monotonicClock } from "../base/clock.ts";
 import { RateLimiter } from "../base/rate-limiter.ts";
-import { type AtStep, noStep } from "../base/steps.ts";
+import { noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
-import { doorPath } from "../door-client/door-path.ts";
-import { removeLeftFolders } from "../door-client/private-folder.ts";
+import { doorPath, removeLeftFolders } from "../door-client/private-folder.ts";
 import { Door } from "../http/access/door.ts";
 import { HttpServer, type Timeouts } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
-import { backUp } from "./backup.ts";
-import { type Core, openCore } from "./core.ts";
+import { createBackup } from "./backup.ts";
+import { type Core, type CoreOptions, openCore } from "./core.ts";
 import { packageVersion, WEBSITE_FOLDER } from "./package.ts";
 import { adminToken } from "./secrets.ts";
-import { keepUp } from "./upkeep.ts";
+import { startUpkeep } from "./upkeep.ts";
 
-export interface ServiceOptions {
-  /** Makes the store where the data folder has none. */
-  readonly create?: boolean;
-  /** False refuses a data folder without a master key, instead of making one. */
-  readonly newMasterKey?: boolean;
-  /** How long to wait for an owner of the data folder that is about to end. */
-  readonly lockWaitMs?: number;
-  /** Nothing is changed, so that a standby of PostgreSQL may be used. */
-  readonly readOnly?: boolean;
+export interface ServiceOptions extends Partial<CoreOptions> {
   /** Whether to listen on the TCP port of the configuration. */
   readonly tcp?: boolean;
   /** The path of the local socket to listen on, instead of the data folder's door. */
   readonly doorPath?: string;
   /** Whether the reader model is loaded before it is needed. */
   readonly warm?: boolean;
-  /** What the threads of block work run, instead of the built module. */
-  readonly blockWorker?: URL;
   readonly logTo?: DestinationStream;
   readonly timeouts?: Timeouts;
   /** Opens the core, instead of at the first attempt. */
@@ -42,11 +31,6 @@ export interface ServiceOptions {
   readonly announce?: (listening: Pick<Service, "core" | "url">) => Promise<void>;
   /** Called when somebody asks the process to end. */
   readonly onEnd?: () => void;
-  /** Called once, with a line for the operator, when the embedded store is given up. */
-  readonly onLost?: (line: string) => void;
-  readonly atStep?: AtStep;
-  /** Instead of the store's. */
-  readonly clock?: Clock;
 }
 
 export interface Service {
@@ -60,79 +44,18 @@ export interface Service {
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 
 export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
-  const {
-    create = true,
-    tcp = true,
-    warm = true,
-    atStep = noStep,
-    lockWaitMs = 0,
-    readOnly = false,
-    clock,
-  } = options;
+  const { tcp = true, warm = true, atStep = noStep, open = openCore } = options;
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
   );
-  const warn = (line: string) => log.warn(line);
   removeLeftFolders();
-  const core = await (options.open ?? openCore)(config, {
-    create,
-    newMasterKey: options.newMasterKey ?? true,
-    atStep,
-    lockWaitMs,
-    readOnly,
-    warn,
-    ...(clock === undefined ? {} : { clock }),
-    ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
-    ...(options.blockWorker === undefined ? {} : { blockWorker: options.blockWorker }),
-  });
+  const core = await open(config, { create: true, warn: (line) => log.warn(line), ...options });
   core.memory.labels.onChange = (line, message) => log.info(line, message);
   const door = new Door();
   let server: HttpServer | undefined;
   try {
-    const token = adminToken(config.dataFolder, config.adminToken, () => core.embedded?.requireOwner());
-    atStep("start: secrets made");
-    const publicUrl = config.publicUrl ?? `http://${hostInUrl(config.host)}:${config.port}`;
-    server = new HttpServer(
-      {
-        log,
-        memory: core.memory,
-        authentication: core.authentication,
-        keys: core.keys,
-        demo: config.demo ? new Demo(core.memory, config.demoResetS * 1000) : undefined,
-        clock: core.clock,
-        metrics: core.metrics,
-        limits: limiters(config, clock),
-        door,
-        mcp: new McpHttp({
-          memory: core.memory,
-          version: packageVersion(),
-          watch: (caller, onEnd) => core.authentication.watch(caller, onEnd),
-        }),
-        upkeep: {
-          compact: (progress) => core.compact(progress),
-          backUp: (folder, withMasterKey, progress) => backUp(core, config, folder, withMasterKey, progress),
-          end: options.onEnd ?? (() => {}),
-        },
-        atStep,
-        adminToken: token,
-        publicUrl,
-        upgradeUrl: config.upgradeUrl ?? `${publicUrl}/docs#limits`,
-        version: packageVersion(),
-      },
-      {
-        trustProxy: config.trustProxy,
-        origins: {
-          allowed: config.allowedOrigins,
-          names: [config.host, new URL(publicUrl).hostname],
-          isLocal: LOOPBACK.has(config.host),
-        },
-        connectionsMax: config.connectionsMax,
-        connectionsPerAddress: config.connectionsPerAddress,
-        timeouts: options.timeouts,
-        website: { folder: WEBSITE_FOLDER, keysText: config.keysText },
-      },
-    );
+    server = makeServer(config, options, { core, log, door });
     const address = tcp ? await listen(server, config) : undefined;
     const embedded = config.databaseUrl === undefined;
     const path = options.doorPath ?? (embedded ? doorPath(config.dataFolder) : undefined);
@@ -142,7 +65,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     atStep("start: listening");
     await options.announce?.({ core, url });
     log.info({ address }, "listening");
-    const stopUpkeep = keepUp(core, config, log);
+    const stopUpkeep = startUpkeep(core, config, log);
     const listening = server;
     if (warm) core.blockWork.warm();
     return {
@@ -164,8 +87,60 @@ export async function startService(config: Config, options: ServiceOptions = {})
   }
 }
 
+function makeServer(
+  config: Config,
+  { atStep = noStep, clock, onEnd = () => {}, timeouts }: ServiceOptions,
+  { core, log, door }: { core: Core; log: Logger; door: Door },
+): HttpServer {
+  const token = adminToken(config.dataFolder, config.adminToken, () => core.embedded?.requireOwner());
+  atStep("start: secrets made");
+  const version = packageVersion();
+  const publicUrl = config.publicUrl ?? `http://${hostInUrl(config.host)}:${config.port}`;
+  return new HttpServer(
+    {
+      log,
+      memory: core.memory,
+      authentication: core.authentication,
+      keys: core.keys,
+      demo: config.demo ? new Demo(core.memory, config.demoResetS * 1000) : undefined,
+      clock: core.clock,
+      metrics: core.metrics,
+      limits: limiters(config, clock),
+      door,
+      mcp: new McpHttp({
+        memory: core.memory,
+        version,
+        watch: (caller, onEnd) => core.authentication.watch(caller, onEnd),
+      }),
+      upkeep: {
+        compact: (progress) => core.compact(progress),
+        backUp: (folder, withMasterKey, progress) =>
+          createBackup(core, config, folder, withMasterKey, progress),
+        end: onEnd,
+      },
+      atStep,
+      adminToken: token,
+      publicUrl,
+      upgradeUrl: config.upgradeUrl ?? `${publicUrl}/docs#limits`,
+      version,
+    },
+    {
+      trustProxy: config.trustProxy,
+      origins: {
+        allowed: config.allowedOrigins,
+        names: [config.host, new URL(publicUrl).hostname],
+        isLocal: LOOPBACK.has(config.host),
+      },
+      connectionsMax: config.connectionsMax,
+      connectionsPerAddress: config.connectionsPerAddress,
+      timeouts,
+      website: { folder: WEBSITE_FOLDER, keysText: config.keysText },
+    },
+  );
+}
+
 /** When the embedded store is given up. An orderly end would answer from it, and work in a folder that is another's. */
-export function endForGood(line: string): never {
+export function exitAtOnce(line: string): never {
   console.error(`sideband: ${line}`);
   process.exit(1);
 }

@@ -5,6 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { Clock, ServiceClock } from "../base/clock.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
@@ -14,7 +15,7 @@ import type { CompactReport, Progress, Store } from "../memory/ports.ts";
 import type { EventLog } from "../memory/records.ts";
 import { makeFolder } from "../store/lmdb/durable-files.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { toldToOperator } from "./database-errors.ts";
+import { databaseError } from "./operator-errors.ts";
 
 export interface OpenStoreOptions {
   /** Makes the store where the data folder has none. */
@@ -71,10 +72,7 @@ export async function openStore(
     };
   }
   // Loaded only now: the embedded store does without.
-  const [{ PostgresStore }, { databaseOf }] = await Promise.all([
-    import("../store/postgres/postgres-store.ts"),
-    import("./database-upkeep.ts"),
-  ]);
+  const { PostgresStore } = await import("../store/postgres/postgres-store.ts");
   const store = await PostgresStore.open({
     ...databaseOf(config),
     poolMax: databasePool,
@@ -85,7 +83,7 @@ export async function openStore(
     ...(readOnly === undefined ? {} : { readOnly }),
     ...(warn === undefined ? {} : { warn }),
   }).catch((error: unknown) => {
-    throw toldToOperator(error);
+    throw databaseError(error);
   });
   // The admin token's file still stands there, unless it comes from the environment.
   if (config.adminToken === undefined) makeFolder(dataFolder);
@@ -98,6 +96,27 @@ export async function openStore(
     compact: () => store.compact(),
     agreeOn: (name, value) => store.agreeOn(name, value),
   };
+}
+
+/** Where the database is, and the certificates to check it with. */
+export function databaseOf({ databaseUrl: url, databaseCa }: Config): { url: string; ca?: string } {
+  if (url === undefined) {
+    throw new ConfigError(
+      "SIDEBAND_DATABASE_URL is not set: there is no database, the embedded store is used",
+    );
+  }
+  if (databaseCa === undefined) return { url };
+  let ca: string;
+  try {
+    ca = readFileSync(databaseCa, "utf8");
+  } catch (error) {
+    throw new ConfigError(`SIDEBAND_DATABASE_CA cannot be read: ${(error as Error).message}`);
+  }
+  if (!ca.includes("-----BEGIN CERTIFICATE-----"))
+    throw new ConfigError(
+      `SIDEBAND_DATABASE_CA takes a file with certificates (PEM): ${databaseCa} has none`,
+    );
+  return { url, ca };
 }
 
 /** Only a digest of a key is kept in the database: it tells keys apart and nothing else. */

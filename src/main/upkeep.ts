@@ -14,7 +14,7 @@ const UPKEEP_INTERVAL_MS = 30_000;
 const PAUSE_ROUNDS_MAX = 128;
 
 /** @returns ends it */
-export function keepUp(core: Core, config: Config, log: Logger): () => void {
+export function startUpkeep(core: Core, config: Config, log: Logger): () => void {
   const complain = (what: string) => (error: unknown) => log.warn({ err: error }, `${what} failed`);
   const lookAtClock = clockWatch(core, log);
   lookAtClock();

@@ -53,37 +53,39 @@ export function directMemory(
       throw caller.signal?.aborted ? error : failureOf(error);
     }
   };
-  const read = <T>(named: string, work: (userId: string) => Promise<T>) =>
-    run(async () => work(allowedUser(caller, named)));
-  const write = <T>(named: string, work: (userId: string) => Promise<T>) =>
-    run(async () => {
-      requireWriteAccess(caller);
-      return work(allowedUser(caller, named));
-    });
   return {
-    encode: (user, label, value, options) =>
-      write(user, async (userId) => {
-        const input = {
-          ...writerOf(userId, options),
-          facts: [{ label, value, ...termsOf(options) }],
-          operation: "encode",
-        } as const;
-        return detailedEncodeAnswer(await encodeFacts(services, caller, input));
+    ...reads(services, caller, (named, work) => run(async () => work(allowedUser(caller, named)))),
+    ...writes(services, caller, (named, work) =>
+      run(async () => {
+        requireWriteAccess(caller);
+        return work(allowedUser(caller, named));
       }),
-    append: (user, label, item, options) =>
-      write(user, async (userId) => {
-        const input = { ...writerOf(userId, options), label, item, ...termsOf(options) };
-        return detailedEncodeAnswer(await changeList(services, caller, "append", input));
+    ),
+    channels: () => run(async () => channelsView(await services.labels.of(account), caller)),
+    addLabel: (label, terms, options) =>
+      run(async () => {
+        requireWriteAccess(caller);
+        requireWholeAccount(caller);
+        const { description, example = "", scope = null, hidden = false } = terms;
+        const { oneOf = null, maxBytes = null, ttlS = null } = terms;
+        const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
+        const author = { keyId: caller.keyId, writtenBy: options?.writtenBy };
+        return labelAnswer((await addLabel(services, account, wanted, author)).terms);
       }),
+  };
+}
+
+/** Does something for a user, by the name in a call. */
+type ForUser = <T>(named: string, work: (userId: string) => Promise<T>) => Promise<T>;
+
+function reads(services: MemoryServices, caller: MemoryCaller, read: ForUser) {
+  const { account } = caller;
+  return {
     decode: (user, label, { project } = {}) =>
       read(user, async (userId) => {
         const decoded = await decodeFact(services, account, { userId, label, project });
         return { ...decodeAnswer(decoded), ...factDetails(decoded.fact) };
       }),
-    forget: (user, label, { project, keepHistory } = {}) =>
-      write(user, async (userId) =>
-        forgetAnswer(await forgetFact(services, account, { userId, label, project, keepHistory })),
-      ),
     facts: (user, { project } = {}) =>
       read(user, async (userId) =>
         factsAnswer(userId, await listFacts(services, account, { userId, project }), project),
@@ -102,27 +104,34 @@ export function directMemory(
       read(user, async (userId) =>
         historyAnswer(userId, await factHistory(services, account, { userId, label, project })),
       ),
+  } satisfies Partial<AgentMemory>;
+}
+
+function writes(services: MemoryServices, caller: MemoryCaller, write: ForUser) {
+  return {
+    encode: (user, label, value, options) =>
+      write(user, async (userId) => {
+        const facts = [{ label, value, ...termsOf(options) }];
+        const input = { ...writerOf(userId, options), facts, operation: "encode" } as const;
+        return detailedEncodeAnswer(await encodeFacts(services, caller, input));
+      }),
+    append: (user, label, item, options) =>
+      write(user, async (userId) => {
+        const input = { ...writerOf(userId, options), label, item, ...termsOf(options) };
+        return detailedEncodeAnswer(await changeList(services, caller, "append", input));
+      }),
+    forget: (user, label, { project, keepHistory } = {}) =>
+      write(user, async (userId) => {
+        const input = { userId, label, project, keepHistory };
+        return forgetAnswer(await forgetFact(services, caller.account, input));
+      }),
     restore: (user, label, revision, options = {}) =>
       write(user, async (userId) => {
         const { ifRevision } = options;
         const input = { ...writerOf(userId, options), label, revision, ifRevision };
         return detailedEncodeAnswer(await restoreFact(services, caller, input));
       }),
-    channels: () =>
-      run(async () => {
-        return channelsView(await services.labels.of(account), caller);
-      }),
-    addLabel: (label, terms, options) =>
-      run(async () => {
-        requireWriteAccess(caller);
-        requireWholeAccount(caller);
-        const { description, example = "", scope = null, hidden = false } = terms;
-        const { oneOf = null, maxBytes = null, ttlS = null } = terms;
-        const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
-        const author = { keyId: caller.keyId, writtenBy: options?.writtenBy };
-        return labelAnswer((await addLabel(services, account, wanted, author)).terms);
-      }),
-  };
+  } satisfies Partial<AgentMemory>;
 }
 
 function writerOf(userId: string, { project, writtenBy, sessionId }: AgentWriterOptions = {}) {

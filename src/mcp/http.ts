@@ -15,7 +15,7 @@ import type { Caller } from "../memory/authentication.ts";
 import type { OnHeard } from "../memory/events.ts";
 import { mayAddLabels } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
-import { directMemory, type MemoryCaller } from "./direct-memory.ts";
+import { directMemory } from "./direct-memory.ts";
 import type { ServerCall, ServerShape, Subscriptions } from "./memory-server.ts";
 import { memoryUri, userOfUri, watchableUser } from "./memory-uri.ts";
 import { type ChangeSource, Session, Sessions, WATCHED_MAX } from "./session.ts";
@@ -40,7 +40,7 @@ interface AccountEntry {
   readonly sessions: Sessions;
   /** Tells whoever listens. */
   readonly tell: OnHeard;
-  readonly beginnings: Beginnings;
+  readonly pendingStarts: PendingStarts;
   readonly onChange: ChangeSource["onChange"];
 }
 
@@ -71,19 +71,18 @@ export class McpHttp implements McpEndpoint {
   }
 
   async answer(visit: McpVisit): Promise<Response> {
-    const { caller, userId, addLabel, project, include, request, body, ended, failureOf } = visit;
+    const { caller, userId, project, request, body, ended, failureOf } = visit;
     const account = await this.#accountOf(caller.account);
     await this.#options.memory.turns.next(caller.account);
     const controller = new AbortController();
     this.#open.add(controller);
-    const memoryOf = (owner: MemoryCaller) => directMemory(this.#options.memory, owner, failureOf);
     const { events } = this.#options.memory;
     const watch = (user: string) => {
       const { ready, stop } = events.listen(caller.account, user, account.tell);
-      account.beginnings.add(user, ready);
+      account.pendingStarts.add(user, ready);
       return stop;
     };
-    const check = (user: string) => account.beginnings.of(user);
+    const check = (user: string) => account.pendingStarts.of(user);
     // A stream ends with its key.
     const releases = [this.#options.watch(caller, () => controller.abort())];
     const end = () => {
@@ -110,7 +109,7 @@ export class McpHttp implements McpEndpoint {
     const session = found?.user === caller.user ? found : undefined;
     if (method === "GET" && sessionId !== null)
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
-    const memory = memoryOf({ ...caller, signal: controller.signal });
+    const memory = directMemory(this.#options.memory, { ...caller, signal: controller.signal }, failureOf);
     const visitor: Visitor = {
       call: {
         memory,
@@ -120,13 +119,7 @@ export class McpHttp implements McpEndpoint {
         subscriptions: subscriptionsOf(session, userId, check),
         onLabels: () => account.handler.notify.toolsChanged(),
       },
-      offers: {
-        isBound: userId !== undefined,
-        isPlaced: project !== undefined,
-        readOnly: caller.access === "read",
-        addsLabels: mayAddLabels(caller) && (addLabel ?? userId === undefined),
-        include,
-      },
+      offers: offersTo(visit),
       release: undefined,
     };
     const response = await account.handler.fetch(
@@ -188,14 +181,24 @@ export class McpHttp implements McpEndpoint {
     return {
       handler,
       sessions: new Sessions(),
-      beginnings: new Beginnings(),
-      tell: soon((user) => handler.notify.resourceUpdated(memoryUri(user))),
+      pendingStarts: new PendingStarts(),
+      tell: debounced((user) => handler.notify.resourceUpdated(memoryUri(user))),
       onChange: (listener) =>
         handler.bus.subscribe(
           (event) => event.kind === "resource_updated" && listener(userOfUri(event.uri)!),
         ),
     };
   }
+}
+
+function offersTo({ caller, userId, addLabel, project, include }: McpVisit): Visitor["offers"] {
+  return {
+    isBound: userId !== undefined,
+    isPlaced: project !== undefined,
+    readOnly: caller.access === "read",
+    addsLabels: mayAddLabels(caller) && (addLabel ?? userId === undefined),
+    include,
+  };
 }
 
 /** Servers that have answered a visit, for the next that is offered the same. A server answers one at a time. */
@@ -222,7 +225,7 @@ class IdleServers {
 }
 
 /** The memories that somebody has begun to listen to, until no change of them can be missed any more. */
-class Beginnings {
+class PendingStarts {
   readonly #byUser = new Map<string, Promise<unknown>>();
 
   add(user: string, ready: Promise<void>): void {
@@ -239,7 +242,7 @@ class Beginnings {
 }
 
 /** Tells of each user once, a moment after the first of many events. What is not known any more may have changed. */
-function soon(tell: (user: string) => void): OnHeard {
+function debounced(tell: (user: string) => void): OnHeard {
   const changed = new Set<string>();
   return (heard, userId) => {
     if (heard === "end" || userId === undefined) return;

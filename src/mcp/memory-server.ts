@@ -37,7 +37,7 @@ import {
   toolSchema,
   toolsFor,
 } from "../agent-side/memory-tools.ts";
-import { WORTH_KEEPING } from "../agent-side/prompts.ts";
+import { REMEMBER_PROMPT } from "../agent-side/prompts.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
 import { mcpWriter } from "../agent-side/written-by.ts";
 import { assert } from "../base/assert.ts";
@@ -107,7 +107,7 @@ export function memoryServer(shape: ServerShape, callOf: ServerCallOf): McpServe
   };
   const server = new McpServer(
     { name: "sideband", title: "Sideband memory", version },
-    { capabilities, instructions: include === "index" ? WORTH_KEEPING : WORTH_KEEPING + FLUSH },
+    { capabilities, instructions: include === "index" ? REMEMBER_PROMPT : REMEMBER_PROMPT + FLUSH },
   );
   const listed = { addsLabels: shape.addsLabels };
   addTools(server, shape, callOf, listed);

@@ -1,7 +1,7 @@
 /**
  * The MCP server of one agent on standard input and output, for one user. Serves clients of the 2025 revisions
- * and of 2026-07-28; both are told when the memory changes, by whomever. The project is that of the client's roots,
- * where it has roots.
+ * and of 2026-07-28; both are told when the memory changes, by whomever: it asks now and then, only while somebody wants to
+ * know, and compares the facts, which need no block work. The project is that of the client's roots, where it has roots.
  */
 
 import type { McpServer } from "@modelcontextprotocol/server";
@@ -9,9 +9,9 @@ import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
+import type { FactsAnswer } from "../contract/answers.ts";
 import { memoryServer, type ServerCall } from "./memory-server.ts";
 import { memoryUri } from "./memory-uri.ts";
-import { type Watch, watchMemory } from "./watch.ts";
 
 interface StdioOptions {
   readonly memory: AgentMemory;
@@ -87,4 +87,55 @@ async function rootsOf({ server }: McpServer): Promise<string[] | undefined> {
     // A client that does not answer works in the folder in which it started us.
     return undefined;
   }
+}
+
+const WATCH_INTERVAL_MS = 2_000;
+
+export interface Watch {
+  /** Asks at once, for example after a change of one's own. Changes are seen from the first answer on. */
+  check(): Promise<void>;
+  stop(): void;
+}
+
+/** Calls `onChange` once for each change seen, until stopped. */
+export function watchMemory(
+  factsOf: () => Promise<FactsAnswer>,
+  onChange: () => void,
+  intervalMs = WATCH_INTERVAL_MS,
+): Watch {
+  let known: string | undefined;
+  let stopped = false;
+  let asking: Promise<void> | undefined;
+
+  async function ask(): Promise<void> {
+    try {
+      const { facts } = await factsOf();
+      if (stopped) return;
+      const found = JSON.stringify(facts.map(({ label, value }) => [label, value]));
+      const changed = known !== undefined && known !== found;
+      known = found;
+      if (changed) onChange();
+    } catch {
+      // Memory is away: a change is seen when it is back. What it was before is not known then, so it counts as one.
+      known ??= "";
+    }
+  }
+  function check(): Promise<void> {
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  }
+
+  const timer = setInterval(check, intervalMs);
+  // Watching keeps no process alive.
+  timer.unref();
+  void check();
+  return {
+    check,
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
 }

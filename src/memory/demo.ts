@@ -78,10 +78,7 @@ export class Demo {
       }
       return DEMO_USER;
     }
-    const userId = sandboxUser(sandbox);
-    // Facts without an end were written by an earlier version.
-    await this.#forgetBefore(userId, this.#services.clock.now() - this.#intervalMs);
-    return userId;
+    return sandboxUser(sandbox);
   }
 
   /** Forgets what the store keeps of ended facts, unless the sandbox has been used again elsewhere. */
@@ -111,9 +108,7 @@ export class Demo {
   async #endOf(userId: string): Promise<number> {
     const view = this.#viewOf(userId);
     const state = await this.#services.store.readUser(view);
-    const ends = (state?.facts ?? []).map(
-      ({ updatedAtMs, expiresAtMs }) => expiresAtMs ?? updatedAtMs + this.#intervalMs,
-    );
+    const ends = (state?.facts ?? []).flatMap(({ expiresAtMs }) => expiresAtMs ?? []);
     return Math.min(...ends, view.nowMs + this.#intervalMs);
   }
 

@@ -81,7 +81,7 @@ export function checkLine(line: ExportLine): void {
 }
 
 function checkKeyLine({ key, usage = [] }: Extract<ExportLine, { kind: "key" }>): void {
-  const { id, hash, account, tier, prefix, note, user = null, access = "write" } = key ?? {};
+  const { id, hash, account, tier, prefix, note, user, access } = key ?? {};
   if (typeof account !== "string") throw wrong("the account must be a text");
   checkAccount(account);
   if (typeof hash !== "string" || !/^[0-9a-f]{64}$/.test(hash) || !isId(id))

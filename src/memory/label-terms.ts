@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { findChannel } from "../base/channels.ts";
 import { Failure } from "../base/errors.ts";
-import { hiddenIn } from "../base/hidden-characters.ts";
+import { firstHidden } from "../base/hidden-characters.ts";
 import {
   CHANNEL_COUNT,
   CHANNEL_COUNT_MAX,
@@ -206,7 +206,7 @@ function checkText(param: "description" | "example", text: string): void {
 
 /** The texts of a label stand in the tool list of every user of the account: they must be what they look like. */
 function hiddenFault(text: string): string | undefined {
-  const hidden = hiddenIn(text);
+  const hidden = firstHidden(text);
   if (hidden === undefined) return undefined;
   const number = hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
   return `must not contain characters that cannot be seen, such as U+${number}`;

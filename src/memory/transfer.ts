@@ -105,7 +105,6 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     if (life !== undefined && life.facts.length + life.earlier.length > 0)
       yield userLine(user.account, user.userId, life, await labels.of(user.account));
   }
-  // Last: a release that does not know them has everything else by then.
   if (account === undefined)
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
 }

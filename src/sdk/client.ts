@@ -4,7 +4,12 @@
  */
 
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { awaySection, memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
+import {
+  memorySection,
+  outageSection,
+  type SectionParts,
+  withSection,
+} from "../agent-side/memory-section.ts";
 import type {
   ChangesAnswer,
   ChannelsAnswer,
@@ -342,7 +347,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
       // What is not the service's fault, a wrong call or an abort, is the caller's to know.
       if (onOutage === "throw" || !SidebandError.isInstance(error)) throw error;
       this.#warn("memory was not refreshed", error);
-      return withSection(systemPrompt, this.#awaySection(userId, rest));
+      return withSection(systemPrompt, this.#outageSection(userId, rest));
     }
   }
 
@@ -363,7 +368,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     } catch (error) {
       if (!SidebandError.isInstance(error)) throw error;
       this.#warn("memory was not flushed before compaction", error);
-      const section = this.#awaySection(userId, call);
+      const section = this.#outageSection(userId, call);
       return { flushed: false, lossless: false, block: "", section, overflow: [], error };
     }
   }
@@ -391,11 +396,11 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** What a prompt says while memory is away, with the last context that was answered in this form. */
-  #awaySection(userId: string, options: ContextOptions): string {
+  #outageSection(userId: string, options: ContextOptions): string {
     const form = JSON.stringify(this.#contextQuery(userId, options));
     const known = this.#contexts.get(form, this.#staleIfErrorMs);
-    if (known === undefined) return awaySection();
-    return awaySection({ section: memorySection(known.answer, options.include), atMs: known.atMs });
+    if (known === undefined) return outageSection();
+    return outageSection({ section: memorySection(known.answer, options.include), atMs: known.atMs });
   }
 
   /** @param fields what is written; made here, so that a wrong one rejects and does not throw */

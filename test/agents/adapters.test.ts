@@ -19,7 +19,7 @@ import { generateText, stepCountIs, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import * as ai6 from "ai-6";
 import { MockLanguageModelV3 as OldestModel } from "ai-6/test";
-import { awaySection } from "../../src/agent-side/memory-section.ts";
+import { outageSection } from "../../src/agent-side/memory-section.ts";
 import { sidebandTools as aiTools, sidebandMiddleware } from "../../src/agents/ai-sdk.ts";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
 import {
@@ -357,8 +357,8 @@ suite("adapters", { concurrency: false }, () => {
         remember.invoke({}, JSON.stringify({ label: "USER.name", value: "Ada" })),
       ]);
       // The model is told, in a message or in its instructions.
-      assert.deepEqual(prompt.prompt, [{ role: "system", content: awaySection() }, ...params.prompt]);
-      assert.deepEqual([filtered.instructions, item], [`i\n\n${awaySection()}`, null]);
+      assert.deepEqual(prompt.prompt, [{ role: "system", content: outageSection() }, ...params.prompt]);
+      assert.deepEqual([filtered.instructions, item], [`i\n\n${outageSection()}`, null]);
       assert.match(tool, /"error":"(timeout|connection_failed): /);
       assert.equal(lines.length, 4);
       for (const line of lines)

@@ -6,8 +6,8 @@ import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { awaySection } from "../../src/agent-side/memory-section.ts";
-import { WORTH_KEEPING } from "../../src/agent-side/prompts.ts";
+import { outageSection } from "../../src/agent-side/memory-section.ts";
+import { REMEMBER_PROMPT } from "../../src/agent-side/prompts.ts";
 import { labelsText, STANDARD_TOOL_LABELS } from "../../src/agent-side/tool-labels.ts";
 import { projectName } from "../../src/agents/project.ts";
 import { memorySection, Sideband } from "../../src/sdk/index.ts";
@@ -176,7 +176,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     const section = await memory.inject("", "ada", { project, include: "index", timeoutMs: 20_000 });
     assert.equal(values[9], section);
     assert.equal(values[10], `Keep this section in the summary, word for word.\n${section}`);
-    const told = WORTH_KEEPING.replace(/\b(remember|recall)\b(?= )/g, "sideband_$1");
+    const told = REMEMBER_PROMPT.replace(/\b(remember|recall)\b(?= )/g, "sideband_$1");
     assert.ok(values[11].endsWith(told), values[11]);
     assert.deepEqual(valuesOf(13), ["USER.name=Ada"], "a gateway has no project");
     assert.match(parsed(14).error, /^no_project: /);
@@ -278,7 +278,7 @@ suite("Hermes provider", { concurrency: false }, () => {
         ],
       );
       // The model is told, and a summary is not asked to keep that.
-      assert.deepEqual([results[1][0], results[2][0]], [awaySection(), ""]);
+      assert.deepEqual([results[1][0], results[2][0]], [outageSection(), ""]);
       assert.match(JSON.parse(results[3][0]).error, /^memory is away: /);
       const lines = stderr.trimEnd().split("\n");
       assert.equal(lines.length, 4, stderr);
@@ -347,7 +347,7 @@ suite("Hermes provider", { concurrency: false }, () => {
         ["shutdown"],
       ],
     );
-    assert.equal(results[1][0], awaySection());
+    assert.equal(results[1][0], outageSection());
     assert.match(JSON.parse(results[2][0]).error, /^memory is away: base_url is an address such as /);
     assert.equal(stderr.trimEnd().split("\n").length, 2, stderr);
   });

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { awaySection } from "../../src/agent-side/memory-section.ts";
+import { outageSection } from "../../src/agent-side/memory-section.ts";
 import {
   LIST_BEFORE_COMPACTION,
   STORE_AFTER_COMPACTION,
@@ -223,7 +223,7 @@ suite("hooks", { concurrency: false }, () => {
         assert.match(systemMessage, says);
         assert.deepEqual(hookSpecificOutput, {
           hookEventName: "SessionStart",
-          additionalContext: awaySection(),
+          additionalContext: outageSection(),
         });
         // What a compaction's summary is asked for is printed before anything that can fail.
       } else assert.equal(stdout, text === flush ? LIST_BEFORE_COMPACTION : "", stderr);

@@ -5,7 +5,7 @@
 
 const OPEN_MS_MAX = 60_000;
 /** Kinds of resources that are about to end by themselves. */
-const PASSING = ["CloseReq", "Immediate", "TickObject"];
+const TEMPORARY_FOLDER = ["CloseReq", "Immediate", "TickObject"];
 const { main } = await import(new URL("../../dist/src/cli/main.js", import.meta.url).href);
 
 // Whoever called is gone.
@@ -54,7 +54,7 @@ async function untilOpen(wanted) {
 function openNow() {
   return process
     .getActiveResourcesInfo()
-    .filter((name) => !PASSING.includes(name))
+    .filter((name) => !TEMPORARY_FOLDER.includes(name))
     .sort()
     .join(" ");
 }

@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { awaySection } from "../../src/agent-side/memory-section.ts";
+import { outageSection } from "../../src/agent-side/memory-section.ts";
 import { projectOf } from "../../src/agents/project.ts";
 import { memorySection } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
@@ -176,7 +176,7 @@ suite("OpenClaw", { concurrency: false }, () => {
       include: "both",
     });
     assert.deepEqual(await api.hooks.get("before_prompt_build")!({}, {}), {
-      appendSystemContext: awaySection(),
+      appendSystemContext: outageSection(),
     });
     await api.hooks.get("before_compaction")!({}, {});
     assert.equal(api.warnings.length, 2);

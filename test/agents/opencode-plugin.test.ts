@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { awaySection } from "../../src/agent-side/memory-section.ts";
-import { awayOutput, hookInput } from "../../src/agents/hooks.ts";
+import { outageSection } from "../../src/agent-side/memory-section.ts";
+import { hookInput, outageOutput } from "../../src/agents/hooks.ts";
 import { AGENT_FILES } from "../../src/main/package.ts";
 
 test("opencode is told that memory is away, in its prompt and as a toast, and asks again half a minute later", async (t) => {
@@ -35,13 +35,13 @@ test("opencode is told that memory is away, in its prompt and as a toast, and as
   };
   const calls = () => readFileSync(join(folder, "calls"), "utf8").split("\n").length - 1;
 
-  assert.deepEqual(await system(), [awaySection()], "the command fails");
+  assert.deepEqual(await system(), [outageSection()], "the command fails");
   const start = hookInput(JSON.stringify({ hook_event_name: "SessionStart" }));
-  writeFileSync(join(folder, "answer"), awayOutput(start, "opencode", "no answer"));
-  assert.deepEqual(await system(), [awaySection()]);
+  writeFileSync(join(folder, "answer"), outageOutput(start, "opencode", "no answer"));
+  assert.deepEqual(await system(), [outageSection()]);
   assert.equal(calls(), 1, "not at every turn");
   t.mock.timers.tick(30_000);
-  assert.deepEqual(await system(), [awaySection()]);
+  assert.deepEqual(await system(), [outageSection()]);
   assert.deepEqual(toasts.slice(1), ["Sideband: going on without memory: no answer"]);
   const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: "USER.name=Ada" };
   writeFileSync(join(folder, "answer"), JSON.stringify({ hookSpecificOutput }));

@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { writtenLine } from "../../src/agent-side/written-line.ts";
 import { AGENTS } from "../../src/agents/install.ts";
 import { projectOf } from "../../src/agents/project.ts";
-import { spokenCommand, undoAnywhere } from "../../src/cli/spoken-command.ts";
+import { sidebandCommand, undoAnywhere } from "../../src/cli/printed-commands.ts";
 import { readAgentConfig } from "../../src/config.ts";
 import { openHome } from "./home.ts";
 
@@ -28,7 +28,7 @@ function typed(command: string, cwd = home.env.HOME): string {
 
 /** The commands in what was printed: each is the rest of its line. */
 function commandsIn(text: string): string[] {
-  const program = spokenCommand();
+  const program = sidebandCommand();
   return text.split("\n").flatMap((line) => {
     const at = line.indexOf(program);
     return at < 0 ? [] : line.slice(at);
@@ -71,7 +71,7 @@ test("an undo runs in a repository of any name", async () => {
     const { out } = await home.runIn(folder, "remember", "PROJ.goal", "hull", "--user", "ada");
     typed(commandsIn(out)[0], folder);
     // What the project is called can be typed, too.
-    const named = `${spokenCommand()} recall PROJ.goal --user ada --project '${projectOf([folder])}'`;
+    const named = `${sidebandCommand()} recall PROJ.goal --user ada --project '${projectOf([folder])}'`;
     assert.equal(typed(named), "sails\n");
   }
 });
@@ -106,7 +106,7 @@ test("the commands of errors and of rollback run as they are printed", async () 
   typed(undo);
   const notes = join(home.env.HOME ?? "", "it's -- $(touch pwned).md");
   writeFileSync(notes, "USER.name=Ada\n");
-  const [from] = await printed("import", notes);
+  const [from] = await printed("accounts", "import", notes);
   assert.match(typed(from), /USER\.name/);
 });
 

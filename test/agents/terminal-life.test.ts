@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { projectName } from "../../src/agents/project.ts";
-import { spokenCommand } from "../../src/cli/spoken-command.ts";
+import { sidebandCommand } from "../../src/cli/printed-commands.ts";
 import { builtSideband } from "./built.ts";
 import { openHome, withHome } from "./home.ts";
 
@@ -22,7 +22,7 @@ test("what was replaced is said with the command that undoes it, which works as 
   const ada = [...user, "--person"];
   await run("remember", "PREF.tone", "dry", ...ada);
   const { out } = await run("remember", "PREF.tone", "warm", ...ada);
-  const undo = `${spokenCommand()} restore PREF.tone 1 --user 'ada l' --person`;
+  const undo = `${sidebandCommand()} restore PREF.tone 1 --user 'ada l' --person`;
   assert.equal(out, `PREF.tone: was "dry", now "warm"; undo: ${undo}\n`);
   execFileSync("/bin/sh", ["-c", undo], { env, stdio: "ignore" });
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
@@ -105,11 +105,11 @@ test("a fact is forgotten with its history kept, and a new one is undone so that
   const forgotten = await run("forget", ...role, "--keep-history");
   assert.equal(
     forgotten.out,
-    `USER.role: forgotten; undo: ${spokenCommand()} restore USER.role ${revision} --user smith\n`,
+    `USER.role: forgotten; undo: ${sidebandCommand()} restore USER.role ${revision} --user smith\n`,
   );
   const { out } = await run("remember", "USER.role", "weaver", "--user", "smith");
   const [, undo] = /; undo: (.*)\n$/.exec(out) ?? [];
-  assert.equal(undo, `${spokenCommand()} forget USER.role --keep-history --user smith`);
+  assert.equal(undo, `${sidebandCommand()} forget USER.role --keep-history --user smith`);
   execFileSync("/bin/sh", ["-c", undo], { env, stdio: "ignore" });
   assert.match((await run("history", ...role)).out, / forgotten +weaver\n\d+ .* forgotten +smith\n$/);
   assert.equal((await run("forget", "--all", "--yes", "--keep-history", "--user", "smith")).status, 2);

@@ -12,7 +12,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { MODEL_TOOLS, runTool } from "../../src/agents/adapter.ts";
 import { projectName } from "../../src/agents/project.ts";
-import { spokenCommand } from "../../src/cli/spoken-command.ts";
+import { sidebandCommand } from "../../src/cli/printed-commands.ts";
 import { Sideband } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { caller, type TourClient } from "../mcp/tour.ts";
@@ -30,7 +30,7 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
   const ada = ["--user", "ada"];
   assert.deepEqual(await run("remember", "USER.gpu", "RTX  5090", ...ada), {
     status: 0,
-    out: `USER.gpu: now "RTX  5090"; undo: ${spokenCommand()} forget USER.gpu --user ada\n`,
+    out: `USER.gpu: now "RTX  5090"; undo: ${sidebandCommand()} forget USER.gpu --user ada\n`,
     err: "",
   });
   assert.equal((await run("recall", "USER.gpu", ...ada)).out, "RTX  5090\n");

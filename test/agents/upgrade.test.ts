@@ -97,7 +97,7 @@ test("the owner of the old release hands over at the next use of the new one, an
 test("an operator's command of the new release takes over, too; a service of the old one stays", async (t) => {
   const { run, start, owner } = newFolder(t);
   await run(0, ["remember", "USER.name", "Ada", "--user", "ada"]);
-  const exported = await run(1, ["export"]);
+  const exported = await run(1, ["accounts", "export"]);
   assert.equal(exported.status, 0, exported.err);
   assert.match(exported.out, /"value":"Ada"/);
   assert.notEqual((await owner())?.version, VERSIONS[0]);

@@ -28,7 +28,7 @@ before(async () => {
   );
   writeFileSync(lines, `${users.join("\n")}\n`);
   const { status, error } = await finish(
-    start("import", lines, "--with-keys", "--new-master-key", "--data", data),
+    start("accounts", "import", lines, "--with-keys", "--new-master-key", "--data", data),
   );
   assert.equal(status, 0, error);
 });
@@ -56,17 +56,19 @@ test("whatever file or folder is wrong, a command ends with one line that names 
   const file = join(folder, "file");
   writeFileSync(file, "");
   for (const [cause, ...args] of [
-    ...(existsSync("/dev/full") ? [["ENOSPC", "export", "--out", "/dev/full", "--data", data]] : []),
-    ["ENOENT", "import", missing, "--data", data],
-    ["EISDIR", "import", folder, "--data", data],
-    ["EISDIR", "export", "--out", folder, "--data", data],
+    ...(existsSync("/dev/full")
+      ? [["ENOSPC", "accounts", "export", "--out", "/dev/full", "--data", data]]
+      : []),
+    ["ENOENT", "accounts", "import", missing, "--data", data],
+    ["EISDIR", "accounts", "import", folder, "--data", data],
+    ["EISDIR", "accounts", "export", "--out", folder, "--data", data],
     ["ENOENT", "read", "--account", "acme", "--user", "u", missing, "--data", data],
     ["EISDIR", "read", "--account", "acme", "--user", "u", folder, "--data", data],
     ["ENOENT", "measure", missing],
     ["EISDIR", "measure", folder],
-    ["ENOTDIR", "backup", file, "--data", data],
-    ["ENOTDIR", "backup", join(file, "x"), "--data", data],
-    ["holds no backup", "restore", missing, "--data", join(folder, "restored")],
+    ["ENOTDIR", "backup", "create", file, "--data", data],
+    ["ENOTDIR", "backup", "create", join(file, "x"), "--data", data],
+    ["holds no backup", "backup", "restore", missing, "--data", join(folder, "restored")],
     ["there is no store", "keys", "list", "--data", missing],
     ["is a file, or inside of one", "keys", "create", "--account", "acme", "--data", join(file, "x")],
     ["is a file, or inside of one", "verify", "--data", file],
@@ -87,12 +89,12 @@ test("whatever file or folder is wrong, a command ends with one line that names 
 });
 
 test("an export whose reader has enough ends quietly, and leaves the folder to the next command", async () => {
-  const child = start("export", "--data", data);
+  const child = start("accounts", "export", "--data", data);
   child.stdout?.once("data", () => child.stdout?.destroy());
   const [, { status, error }] = await Promise.all([once(child.stdout!, "close"), finish(child)]);
   assert.deepEqual([status, error], [0, ""]);
   const whole = join(folder, "whole.jsonl");
-  assert.equal((await finish(start("export", "--out", whole, "--data", data))).status, 0);
+  assert.equal((await finish(start("accounts", "export", "--out", whole, "--data", data))).status, 0);
   assert.equal(readFileSync(whole, "utf8").split("\n").length, USERS + 1);
 });
 

@@ -5,7 +5,7 @@
 
 import { STEPS, type Step } from "../../src/base/steps.ts";
 import { readConfig } from "../../src/config.ts";
-import { restore } from "../../src/main/backup.ts";
+import { restoreBackup } from "../../src/main/backup.ts";
 import { serveUntilStopped } from "../../src/main/serve.ts";
 import type { Arm } from "./crash-server.ts";
 
@@ -28,7 +28,7 @@ process.on("message", (message: Arm) => {
   seen = 0;
 });
 
-if (mode === "restore") restore(backup, folder, atStep);
+if (mode === "restore") restoreBackup(backup, folder, atStep);
 else {
   const config = readConfig({
     SIDEBAND_DATA: folder,

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom } from "../../src/base/random.ts";
 import { STEPS } from "../../src/base/steps.ts";
-import { ProgressLine } from "../../src/cli/progress.ts";
+import { ProgressLine } from "../../src/cli/printed.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { send } from "../http/plain-client.ts";
 import { type CrashServer, checkFacts, type Expected, makeKey, startServer } from "./crash-server.ts";

@@ -5,7 +5,7 @@
 
 import { Agent, request } from "node:http";
 import { fileURLToPath } from "node:url";
-import { ProgressLine } from "../../src/cli/progress.ts";
+import { ProgressLine } from "../../src/cli/printed.ts";
 import { startRunning } from "../http/running-service.ts";
 
 export interface StaleReport {

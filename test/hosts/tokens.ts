@@ -3,7 +3,7 @@
  * without Sideband. Texts are counted as texts, and the tools as the JSON that they are sent as.
  */
 
-import { WORTH_KEEPING } from "../../src/agent-side/prompts.ts";
+import { REMEMBER_PROMPT } from "../../src/agent-side/prompts.ts";
 import { o200kCounter } from "../fixtures/o200k.ts";
 import type { ModelRequest } from "./stand-in-model.ts";
 
@@ -27,7 +27,7 @@ export function addedTokens(told: ModelRequest, bare: ModelRequest): number {
 /** Whether what is worth keeping is said once in a request. */
 export function isToldOnce({ text }: ModelRequest): boolean {
   // Without the names of tools, which some hosts give a prefix.
-  const [words] = /when the user states [^:]*/.exec(WORTH_KEEPING) ?? [];
+  const [words] = /when the user states [^:]*/.exec(REMEMBER_PROMPT) ?? [];
   return text.split(String(words)).length === 2;
 }
 

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { doorPath } from "../../src/door-client/door-path.ts";
+import { doorPath } from "../../src/door-client/private-folder.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 let running: Running;

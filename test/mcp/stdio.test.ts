@@ -15,7 +15,7 @@ import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { projectName } from "../../src/agents/project.ts";
-import { spokenCommand } from "../../src/cli/spoken-command.ts";
+import { sidebandCommand } from "../../src/cli/printed-commands.ts";
 import { builtSideband } from "../agents/built.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
@@ -47,7 +47,7 @@ suite("sideband mcp", { concurrency: false }, () => {
     const client = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
     const args = ["--data", running.folder, "--account", "acme", "--user", "ada"];
     await client.connect(new StdioClientTransport(launch(args, {})));
-    const undo = `${spokenCommand()} forget USER.name --user ada --data ${running.folder} --account acme`;
+    const undo = `${sidebandCommand()} forget USER.name --user ada --data ${running.folder} --account acme`;
     await tour(client as unknown as TourClient, {
       user: "ada",
       listChanged: true,
@@ -81,7 +81,7 @@ suite("sideband mcp", { concurrency: false }, () => {
       SPECTRAL_MEMORY_USER_ID: "grace",
     };
     await old.connect(new TransportOfOld(launch([], env)) as never);
-    const undo = `${spokenCommand()} forget USER.name --user grace --url ${running.url}`;
+    const undo = `${sidebandCommand()} forget USER.name --user grace --url ${running.url}`;
     await tour(old as unknown as TourClient, { user: "grace", listChanged: true, writer: "mcp: test", undo });
 
     const uri = "sideband://memory/grace";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -23,10 +23,9 @@ function makeFolder(t: TestContext): string {
 
 /** What npm start runs, in a folder as clone and home, until it is ready. */
 async function startIn(clone: string, settings: NodeJS.ProcessEnv = {}, ...args: string[]) {
-  builtSideband();
-  const program = join(packageFolder, "scripts", "start.js");
+  const program = builtSideband();
   const env = { PATH, HOME: clone, SIDEBAND_LOG_LEVEL: "silent", ...settings };
-  const service = spawn(process.execPath, [program, "--port", "0", ...args], { cwd: clone, env });
+  const service = spawn(process.execPath, [program, "serve", "--port", "0", ...args], { cwd: clone, env });
   const said = { out: "", err: "" };
   service.stderr.setEncoding("utf8").on("data", (text) => {
     said.err += text;
@@ -40,9 +39,9 @@ async function startIn(clone: string, settings: NodeJS.ProcessEnv = {}, ...args:
   return said;
 }
 
-test("npm start uses the data folder of the command line; data of earlier releases in the clone stays in use, with a line", async (t) => {
+test("npm start uses the data folder of the command line", async (t) => {
   const { scripts } = (await import("../../package.json", { with: { type: "json" } })).default;
-  assert.equal(scripts.start, "node scripts/start.js");
+  assert.equal(scripts.start, "node bin/sideband.js serve");
   const clone = makeFolder(t);
   const first = await startIn(clone);
   assert.ok(
@@ -50,19 +49,6 @@ test("npm start uses the data folder of the command line; data of earlier releas
     first.out,
   );
   assert.deepEqual([first.err, existsSync(join(clone, "data"))], ["", false]);
-
-  mkdirSync(join(clone, "data"));
-  cpSync(join(clone, ".sideband", "data"), join(clone, "data"), {
-    recursive: true,
-    filter: (path) => !path.endsWith(".sock"),
-  });
-  const earlier = await startIn(clone);
-  assert.ok(earlier.out.includes(`admin token in ${join(clone, "data", "admin.token")};`), earlier.out);
-  assert.match(
-    earlier.err,
-    /^The data folder is [^\n]*\/data, as in earlier releases; [^\n]*~\/\.sideband\/data\.[^\n]*\n$/,
-  );
-
   const named = join(clone, "named");
   for (const said of [
     await startIn(clone, { SIDEBAND_DATA: named }),

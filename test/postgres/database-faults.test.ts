@@ -168,7 +168,7 @@ test("where the database is away, a command other than serve ends soon, with one
     ["db", "import"],
     ["keys", "list"],
     ["usage"],
-    ["export"],
+    ["accounts", "export"],
     ["verify"],
     ["compact"],
   ]) {

@@ -13,7 +13,7 @@ import postgres from "postgres";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import type { Failure } from "../../src/base/errors.ts";
 import { readConfig } from "../../src/config.ts";
-import { moveData } from "../../src/main/move.ts";
+import { moveData } from "../../src/main/database-upkeep.ts";
 import { withOwner } from "../../src/main/owner.ts";
 import { write } from "../conformance/store.ts";
 import { viewOf } from "../fixtures/views.ts";

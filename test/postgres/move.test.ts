@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Metrics } from "../../src/base/metrics.ts";
 import { readConfig } from "../../src/config.ts";
-import { moveData } from "../../src/main/move.ts";
+import { moveData } from "../../src/main/database-upkeep.ts";
 import { compareStores } from "../../src/memory/move.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { keyRecord, write } from "../conformance/store.ts";

@@ -6,8 +6,8 @@
  * the match. Quick ones are passed over; the others are timed at two lengths.
  */
 
-import { SECRET_PATTERNS } from "../../src/agent-side/secret-patterns.ts";
-import { TAG } from "../../src/agent-side/shown-text.ts";
+import { TAG } from "../../src/agent-side/escaped-text.ts";
+import { SECRET_PATTERNS } from "../../src/agent-side/secrets.ts";
 import { HIDDEN_CHARACTER, HIDDEN_CHARACTERS } from "../../src/base/hidden-characters.ts";
 import { PIECES } from "../../src/memory/token-count.ts";
 import type { SourceFile } from "./rules.ts";
@@ -20,8 +20,7 @@ export interface Expression {
 /** What `new RegExp` makes, by file: the arguments are known only when the program runs. */
 const CONSTRUCTED: Readonly<Record<string, readonly RegExp[]>> = {
   "src/base/hidden-characters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu"), HIDDEN_CHARACTER],
-  "src/agent-side/shown-text.ts": [TAG],
-  "src/agent-side/secret-patterns.ts": [],
+  "src/agent-side/escaped-text.ts": [TAG],
   "src/agent-side/secrets.ts": SECRET_PATTERNS.map(({ pattern }) => new RegExp(pattern, "i")),
   // The patterns of schemas, which are collected where they are written.
   "src/contract/validation.ts": [],

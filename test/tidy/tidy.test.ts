@@ -139,7 +139,7 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
       { path: "src/attic/old.ts", text: "" },
       { path: "src/cli/commands/bench.ts", text: 'import "../../../bench/codec.ts";' },
       { path: "src/main/serve.ts", text: 'import "../../bench/codec.ts";' },
-      { path: "bench/http.ts", text: 'import { Progress } from "../src/cli/progress.ts";' },
+      { path: "bench/http.ts", text: 'import { Progress } from "../src/cli/printed.ts";' },
     ],
     good: [
       {

@@ -2,10 +2,9 @@
 
 import { homedir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
-import { parseArgs } from "node:util";
-import type { AgentKind } from "../../agents/agent-kind.ts";
-import { AGENTS, isInCache, lastingCommand, versionOf } from "../../agents/install.ts";
-import { InstallationRecord, isIntact } from "../../agents/installed.ts";
+import type { AgentKind } from "../../agents/agent-files.ts";
+import { AGENTS, isInCache, permanentCommand, versionOf } from "../../agents/install.ts";
+import { InstallationRecord, isIntact } from "../../agents/installation-record.ts";
 import { projectOf } from "../../agents/project.ts";
 import { UserFileError } from "../../agents/user-file.ts";
 import { NoStoreError } from "../../base/errors.ts";
@@ -13,10 +12,18 @@ import { readAgentConfig, readSearchPath, readSystemFolders } from "../../config
 import { openAgentMemory } from "../../main/agent.ts";
 import { withAgentsLock } from "../../main/agents-lock.ts";
 import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
-import { typedOption } from "../../main/typed-word.ts";
-import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
+import { quotedOption } from "../../main/shell-quote.ts";
+import {
+  type Call,
+  type Command,
+  CommandError,
+  defineCommand,
+  EXIT_FAILED,
+  EXIT_OK,
+  UsageError,
+} from "../command.ts";
 import { counted } from "../printed.ts";
-import { spokenCommand } from "../spoken-command.ts";
+import { sidebandCommand } from "../printed-commands.ts";
 
 /** What a prompt gets, for each value of SIDEBAND_INCLUDE. */
 const PROMPT_PARTS = {
@@ -27,15 +34,14 @@ const PROMPT_PARTS = {
 const NAMES = AGENTS.map(({ name }) => name);
 const NAMES_LINES = `${NAMES.slice(0, 6).join(", ")},\n${NAMES.slice(6).join(", ")}`;
 
-export const agentsList: Command = {
-  name: "agents list",
-  summary: "list the agents that can be given a memory",
-  help: `usage: sideband agents list
-
-Lists the agents that "sideband agents install" knows, with the folder that their files go to.`,
-
-  async run(args) {
-    parseArgs({ args, options: {} });
+export const agentsList: Command = defineCommand(
+  {
+    name: "agents list",
+    summary: "list the agents that can be given a memory",
+    about: 'Lists the agents that "sideband agents install" knows, with the folder that their files go to.',
+    failures: "1 if it failed",
+  },
+  async () => {
     const width = Math.max(...NAMES.map((name) => name.length));
     for (const kind of AGENTS)
       console.log(`${kind.name.padEnd(width)}  ${kind.title} (${fromHome(usualFolder(kind))})`);
@@ -44,31 +50,29 @@ Lists the agents that "sideband agents install" knows, with the folder that thei
     );
     return EXIT_OK;
   },
-};
+);
 
-export const agentsInstall: Command = {
-  name: "agents install",
-  summary: "install memory into an agent (agents list names them)",
-  help: `usage: sideband agents install NAME [--dir DIR] [--dry-run]
-
-NAME is one of ${NAMES_LINES}.
+export const agentsInstall: Command = defineCommand(
+  {
+    name: "agents install",
+    summary: "install memory into an agent (agents list names them)",
+    words: ["NAME"],
+    about: `NAME is one of ${NAMES_LINES}.
 
 Copies the agent's files to where its host looks for them, and says what is left to do. Hooks and settings that
 are there already are kept: an entry is added to a settings file in its text, and a file that cannot be read is left
 as it is. Where "sideband" is not on the search path, the files call this installation; editors, which do not have a
-shell's search path, always do.
-
-  --dir DIR   the host's folder instead of its usual one
-  --dry-run   only say what would be written
-
-Exit status: 0; 1 if a file cannot be written; 2 for a wrong call.`,
-
-  async run(args) {
-    const { kind, target, isUsual, dryRun } = optionsOf(args);
+shell's search path, always do.`,
+    options: `  --dir DIR   the host's folder instead of its usual one
+  --dry-run   only say what would be written`,
+    failures: "1 if a file cannot be written",
+  },
+  async (call) => {
+    const { kind, target, isUsual, dryRun } = optionsOf(call);
     const version = packageVersion();
     const command = kind.isDesktop
       ? [process.execPath, COMMAND_PATH]
-      : lastingCommand(readSearchPath(), COMMAND_PATH, version);
+      : permanentCommand(readSearchPath(), COMMAND_PATH, version);
     const system = { home: homedir(), platform: process.platform };
     const own = { files: AGENT_FILES, openclawModule: OPENCLAW_MODULE };
     const install = () =>
@@ -92,25 +96,23 @@ Exit status: 0; 1 if a file cannot be written; 2 for a wrong call.`,
     console.log(["", "Next:", ...kind.next(target).map((line) => `  ${line}`)].join("\n"));
     return EXIT_OK;
   },
-};
+);
 
-export const agentsRemove: Command = {
-  name: "agents remove",
-  summary: "remove from an agent what was installed",
-  help: `usage: sideband agents remove NAME [--dir DIR] [--dry-run]
-
-NAME is one of ${NAMES_LINES}.
+export const agentsRemove: Command = defineCommand(
+  {
+    name: "agents remove",
+    summary: "remove from an agent what was installed",
+    words: ["NAME"],
+    about: `NAME is one of ${NAMES_LINES}.
 
 Removes exactly what "sideband agents install" added. What else is in the files stays. An added file that was changed
-since the installation is left in place and named. Facts are not deleted.
-
-  --dir DIR   the host's folder, if it was given to the installation
-  --dry-run   only say what is installed
-
-Exit status: 0; 1 if nothing is installed there, or a file was left; 2 for a wrong call.`,
-
-  async run(args) {
-    const { kind, target, dryRun } = optionsOf(args);
+since the installation is left in place and named. Facts are not deleted.`,
+    options: `  --dir DIR   the host's folder, if it was given to the installation
+  --dry-run   only say what is installed`,
+    failures: "1 if nothing is installed there, or a file was left",
+  },
+  async (call) => {
+    const { kind, target, dryRun } = optionsOf(call);
     const record = new InstallationRecord(homedir());
     const entry = withFiles(() => record.find(kind.name, target));
     if (entry === undefined) {
@@ -130,24 +132,21 @@ Exit status: 0; 1 if nothing is installed there, or a file was left; 2 for a wro
       console.log(["", "Next:", ...kind.after.map((line) => `  ${line}`)].join("\n"));
     return changes.some(({ done }) => done === "left") ? EXIT_FAILED : EXIT_OK;
   },
-};
+);
 
-export const agentsStatus: Command = {
-  name: "agents status",
-  summary: "show which agents have a memory, and whether it answers",
-  help: `usage: sideband agents status
-
-Shows what "sideband agents install" put where and with which version, whether the files are still there unchanged,
+export const agentsStatus: Command = defineCommand(
+  {
+    name: "agents status",
+    summary: "show which agents have a memory, and whether it answers",
+    about: `Shows what "sideband agents install" put where and with which version, whether the files are still there unchanged,
 and whether the command of that installation starts. All hosts call this command but Hermes and OpenClaw, which call a
 service. It does not look into the host's own settings.
 
 The last lines are about what the SIDEBAND_ variables of this shell select: what a prompt gets, and the memory. They say
-whether that memory answers, or that nothing is remembered there yet.
-
-Exit status: 0; 1 if something is installed that does not work, or the memory does not answer.`,
-
-  async run(args) {
-    parseArgs({ args, options: {} });
+whether that memory answers, or that nothing is remembered there yet.`,
+    failures: "1 if something is installed that does not work, or the memory does not answer",
+  },
+  async () => {
     const installed = withFiles(() => new InstallationRecord(homedir()).all());
     let works = true;
     for (const entry of installed) {
@@ -160,8 +159,8 @@ Exit status: 0; 1 if something is installed that does not work, or the memory do
       works &&= faults.length === 0;
       const kind = AGENTS.find(({ name }) => name === entry.agent);
       const isUsual = kind !== undefined && usualFolder(kind) === entry.target;
-      const folder = isUsual ? "" : ` ${typedOption("dir", entry.target)}`;
-      const advice = `: ${faults.join(", ")}\n  again: ${spokenCommand()} agents install ${entry.agent}${folder}`;
+      const folder = isUsual ? "" : ` ${quotedOption("dir", entry.target)}`;
+      const advice = `: ${faults.join(", ")}\n  again: ${sidebandCommand()} agents install ${entry.agent}${folder}`;
       console.log(`${entry.agent} ${entry.version} in ${entry.target}`);
       console.log(`  command ${entry.command.join(" ")}${faults.length === 0 ? ", which starts" : advice}`);
     }
@@ -170,7 +169,7 @@ Exit status: 0; 1 if something is installed that does not work, or the memory do
     console.log(`a prompt gets ${PROMPT_PARTS[readAgentConfig().include]} (SIDEBAND_INCLUDE)`);
     return (await memoryAnswers()) && works ? EXIT_OK : EXIT_FAILED;
   },
-};
+);
 
 /** Asks the memory as an agent does, and says how it went. */
 async function memoryAnswers(): Promise<boolean> {
@@ -198,18 +197,11 @@ async function memoryAnswers(): Promise<boolean> {
   }
 }
 
-function optionsOf(args: string[]) {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { dir: { type: "string" }, "dry-run": { type: "boolean", default: false } },
-  });
-  const kind = AGENTS.find(({ name }) => name === positionals[0]);
-  if (kind === undefined || positionals.length !== 1) {
-    throw new UsageError(`expected one of ${NAMES.join(", ")}`);
-  }
-  const target = resolve(values.dir ?? usualFolder(kind));
-  return { kind, target, isUsual: values.dir === undefined, dryRun: values["dry-run"] };
+function optionsOf({ words: [agent], texts: { dir }, flags }: Call) {
+  const kind = AGENTS.find(({ name }) => name === agent);
+  if (kind === undefined) throw new UsageError(`NAME is one of ${NAMES.join(", ")}`);
+  const target = resolve(dir ?? usualFolder(kind));
+  return { kind, target, isUsual: dir === undefined, dryRun: flags["dry-run"] === true };
 }
 
 function usualFolder(kind: AgentKind): string {

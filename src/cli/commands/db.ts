@@ -1,79 +1,64 @@
 /** sideband db: the PostgreSQL database that several nodes share. */
 
-import { parseArgs } from "node:util";
 import { readConfig } from "../../config.ts";
 import {
   type DatabaseStatus,
   distributeDatabase,
+  type MoveReport,
   migrateDatabase,
+  moveData,
   readDatabaseStatus,
   SHARDS_PER_WORKER,
 } from "../../main/database-upkeep.ts";
-import { type MoveReport, moveData } from "../../main/move.ts";
-import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
-import { counted } from "../printed.ts";
-import { ProgressLine } from "../progress.ts";
+import { type Command, defineCommand, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
+import { counted, ProgressLine } from "../printed.ts";
+import { JSON_HELP } from "../shared-options.ts";
 
 const VERBS = "migrate, status, import, export, distribute";
 
-export const db: Command = {
-  name: "db",
-  summary: "the shared PostgreSQL database: migrate, status, import, export, distribute",
-  help: `usage: sideband db migrate [--json]
-       sideband db status [--json]
-       sideband db import [--json]
-       sideband db export [--json]
-       sideband db distribute [--shards N] [--json]
-
-Works on the database of SIDEBAND_DATABASE_URL.
+export const db: Command = defineCommand(
+  {
+    name: "db",
+    summary: `the shared PostgreSQL database: ${VERBS}`,
+    words: ["VERB"],
+    about: `Works on the database of SIDEBAND_DATABASE_URL. VERB is one of:
 
 migrate      brings the database to this version's form, as every node does when it starts
 status       the server, the migrations, how much there is; exit status 1 if this version cannot work on it
 import       copies the data folder's store into the empty database, then compares everything; stop the server first
 export       the other way round, into a data folder without a store
-distribute   spreads the tables over the machines of a Citus cluster; once, on its coordinator
-
-  --shards N   pieces to spread (default ${SHARDS_PER_WORKER} for each worker); the cluster cannot grow to more workers than pieces
-  --json       print one JSON object
-
-Exit status: 0; 1 if it cannot be done; 2 for a wrong call.`,
-
-  async run(args) {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { json: { type: "boolean", default: false }, shards: { type: "string" } },
-    });
-    const [verb, ...rest] = positionals;
-    if (verb === undefined || rest.length > 0) throw new UsageError(`name one of ${VERBS}`);
-    if (values.shards !== undefined && verb !== "distribute")
-      throw new UsageError("--shards is for distribute");
-    const print = (object: unknown, lines: readonly string[]) => {
-      console.log(values.json ? JSON.stringify(object) : lines.join("\n"));
-    };
+distribute   spreads the tables over the machines of a Citus cluster; once, on its coordinator`,
+    options: `  --shards N      of distribute: pieces to spread (default ${SHARDS_PER_WORKER} for each worker); the cluster cannot grow to more
+                  workers than pieces
+${JSON_HELP}`,
+    failures: "1 if it cannot be done",
+  },
+  async ({ words: [verb], texts: { shards }, print }) => {
+    if (shards !== undefined && verb !== "distribute") throw new UsageError("--shards is for distribute");
     if (verb === "migrate") {
       const applied = await migrateDatabase(readConfig());
-      print({ applied }, applied.length === 0 ? ["nothing to do"] : applied.map((name) => `applied ${name}`));
+      const lines = applied.map((name) => `applied ${name}`);
+      print(lines.length === 0 ? "nothing to do" : lines.join("\n"), { applied });
       return EXIT_OK;
     }
     if (verb === "status") {
       const status = await readDatabaseStatus(readConfig());
-      print(status, statusLines(status));
+      print(statusLines(status).join("\n"), status);
       return status.refusal === null ? EXIT_OK : EXIT_FAILED;
     }
     if (verb === "import" || verb === "export") {
       const report = await move(verb === "import" ? "into the database" : "out of the database");
-      print(report, moveLines(report));
+      print(moveLines(report).join("\n"), report);
       return report.differences.length === 0 ? EXIT_OK : EXIT_FAILED;
     }
     if (verb === "distribute") {
-      const statements = await distributeDatabase(readConfig(), shardsOf(values.shards));
-      print({ statements }, [...statements, "distributed"]);
+      const statements = await distributeDatabase(readConfig(), shardsOf(shards));
+      print([...statements, "distributed"].join("\n"), { statements });
       return EXIT_OK;
     }
     throw new UsageError(`there is no "db ${verb}"; there is ${VERBS}`);
   },
-};
+);
 
 async function move(direction: Parameters<typeof moveData>[1]): Promise<MoveReport> {
   const progress = { copied: new ProgressLine("users copied"), compared: new ProgressLine("users compared") };

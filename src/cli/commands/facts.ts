@@ -4,35 +4,32 @@
  */
 
 import { createInterface } from "node:readline/promises";
-import { keptOfWritten, keptRevisions } from "../../agent-side/kept-history.ts";
+import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
+import { terminalText } from "../../agent-side/escaped-text.ts";
 import { memorySection } from "../../agent-side/memory-section.ts";
-import { keptValue } from "../../agent-side/secrets.ts";
-import { terminalText } from "../../agent-side/shown-text.ts";
-import { forgottenLine, writtenLine } from "../../agent-side/written-line.ts";
+import { sanitizeValue } from "../../agent-side/secrets.ts";
+import {
+  forgottenLine,
+  readRevisions,
+  readRevisionsAfter,
+  writtenLine,
+} from "../../agent-side/written-line.ts";
 import { LABELS } from "../../base/channel-labels.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
 import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { isSidebandError } from "../../sdk/index.ts";
-import { type Command, CommandError, UsageError } from "../command.ts";
-import { type MemoryCall, memoryCommand, type OptionValues, orNoFact, WRITER } from "../memory-command.ts";
+import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
+import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { durationS, momentMs } from "../moments.ts";
-import { undoHere } from "../spoken-command.ts";
-
-const SCOPES: readonly PlaceKind[] = ["person", "project", "worktree"];
+import { undoHere } from "../printed-commands.ts";
 
 export const remember: Command = memoryCommand(
   {
     name: "remember",
     summary: "store a fact; one with the same label is replaced, and can be restored",
     words: ["LABEL", "VALUE"],
-    options: {
-      for: { type: "string" },
-      until: { type: "string" },
-      add: { type: "boolean" },
-      scope: { type: "string" },
-    },
     usage: "[--for 7d | --until DATE] [--add] [--scope person|project|worktree]",
-    optionHelp: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w
+    options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w
   --until DATE    until when: 2026-12-01, "2026-12-01 18:00", "tomorrow 9:00", or RFC 3339
   --add           add VALUE as an item to the list on LABEL (items are joined by "; ")
   --scope SCOPE   where it is kept, whatever its label says`,
@@ -44,34 +41,28 @@ The 40 that everybody has:
 ${labelLines()}`,
     failures: "1 if it was refused",
     begins: true,
-    check([, value], values) {
+    check({ words: [, value], texts }) {
       if (value.trim() === "")
         throw new CommandError(
           "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
         );
-      termsOf(values);
+      termsOf(texts);
     },
   },
-  async ({ memory, config: { userId, allowSecrets }, project, words, values, sameMemory, print }) => {
-    const [label, value] = words;
-    const kept = keptValue(value, allowSecrets);
-    const options = { ...termsOf(values), project, writtenBy: WRITER };
-    const answer =
-      values.add === true
-        ? await memory.append(userId, label, kept, options)
-        : await memory.encode(userId, label, kept, options);
-    const history = await keptOfWritten(memory, userId, answer, { project });
+  async ({ memory, userId, config, project, words: [label, value], texts, flags, sameMemory, print }) => {
+    const kept = sanitizeValue(value, config.allowSecrets);
+    const options = { ...termsOf(texts), project, writtenBy: WRITER };
+    const answer = flags.add
+      ? await memory.append(userId, label, kept, options)
+      : await memory.encode(userId, label, kept, options);
+    const history = await readRevisionsAfter(memory, userId, answer, { project });
     print(writtenLine(answer, history, undoHere(sameMemory)), answer);
   },
 );
 
-function termsOf(values: OptionValues) {
-  const { for: life, until, scope } = values as Readonly<Record<string, string | undefined>>;
+function termsOf({ for: life, until, scope }: Call["texts"]) {
   if (life !== undefined && until !== undefined)
     throw new UsageError("--for says how long and --until how late: give one of them");
-  const known = SCOPES.find((one) => one === scope);
-  if (scope !== undefined && known === undefined)
-    throw new UsageError(`--scope takes one of ${SCOPES.join(", ")}`);
   const expiresAt = until === undefined ? undefined : new Date(momentMs("--until", until, Date.now()));
   if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now()))
     throw new UsageError(`--until takes a moment in the future, not "${until}"`);
@@ -79,7 +70,7 @@ function termsOf(values: OptionValues) {
   if (ttlS !== undefined && ttlS > TTL_S_MAX)
     throw new UsageError(`--for takes at most ${TTL_S_MAX / 86_400} days, not "${life}"`);
   return {
-    scope: known,
+    scope: oneOf("scope", PLACE_KINDS, scope),
     ttlS,
     expiresAt: expiresAt?.toISOString(),
   };
@@ -93,7 +84,7 @@ export const recall: Command = memoryCommand(
     about: "Prints the value of one fact.",
     failures: "1 if there is no such fact",
   },
-  async ({ memory, config: { userId }, project, words: [label], print }) => {
+  async ({ memory, userId, project, words: [label], print }) => {
     const answer = await orNoFact(memory.decode(userId, label, { project }), userId, label);
     print(answer.value, answer);
   },
@@ -104,14 +95,8 @@ export const forget: Command = memoryCommand(
     name: "forget",
     summary: "delete one fact, or everything of a user, for good",
     words: ["[LABEL]"],
-    options: {
-      all: { type: "boolean" },
-      yes: { type: "boolean" },
-      "keep-history": { type: "boolean" },
-      item: { type: "string" },
-    },
     usage: "[--keep-history | --item TEXT] [--all [--yes]]",
-    optionHelp: `  --item TEXT     only this item of the list on LABEL; the list as it was stays in the history
+    options: `  --item TEXT     only this item of the list on LABEL; the list as it was stays in the history
   --keep-history  keep the earlier values of LABEL, and the forgotten one as the last of them
   --all           everything of the user, in all projects; with --project NAME, what is kept for it alone. --person is for
                   LABEL, not for this
@@ -119,55 +104,56 @@ export const forget: Command = memoryCommand(
     about: `Deletes one fact with its earlier values, for good. With --keep-history they stay, and "sideband restore" writes one again.
 With --all it deletes everything of the user, and asks before.`,
     failures: "1 if there is nothing to forget, or the answer was no",
-    check([label], values) {
-      const { all, yes, json, person } = values;
-      if ((label === undefined) === (all !== true)) throw new UsageError("it takes LABEL, or --all");
-      if (all === true && (values["keep-history"] === true || values.item !== undefined))
+    check({ words: [label], texts: { item }, flags }) {
+      const { all, yes, json, person, "keep-history": keepHistory } = flags;
+      if ((label === undefined) !== (all === true)) throw new UsageError("it takes LABEL, or --all");
+      if (all && (keepHistory || item !== undefined))
         throw new UsageError("--keep-history and --item are for LABEL: --all keeps nothing");
-      if (values["keep-history"] === true && values.item !== undefined)
+      if (keepHistory && item !== undefined)
         throw new UsageError("--item keeps the history anyway: leave --keep-history out");
-      if (all === true && person === true)
+      if (all && person)
         throw new UsageError(
           "--all forgets in all projects or in that of --project, not what is the person's alone: sideband forget LABEL --person forgets one such fact",
         );
-      if (all === true && yes !== true && (json === true || !process.stdin.isTTY))
+      if (all && !yes && (json || !process.stdin.isTTY))
         throw new UsageError("--all needs --yes where nobody can be asked");
     },
   },
   async (call) => {
-    const { memory, config, project, words, print, values, sameMemory } = call;
-    const { userId } = config;
-    if (values.all === true) return forgetAll(call);
-    const [label] = words;
-    if (typeof values.item === "string") return forgetItem(call, label, values.item);
-    const keepHistory = values["keep-history"] === true;
+    const {
+      memory,
+      userId,
+      project,
+      words: [label],
+      print,
+      texts,
+      flags,
+      sameMemory,
+    } = call;
+    if (flags.all) return forgetAll(call);
+    if (texts.item !== undefined) return forgetItem(call, label, texts.item);
+    const keepHistory = flags["keep-history"] === true;
     const answer = await orNoFact(memory.forget(userId, label, { project, keepHistory }), userId, label);
     if (!keepHistory) return print(`forgot ${label}`, answer);
-    const kept = await keptRevisions(memory, userId, label, { project });
+    const kept = await readRevisions(memory, userId, label, { project });
     print(forgottenLine(label, kept, undoHere(sameMemory)), answer);
   },
 );
 
 async function forgetItem(call: MemoryCall, label: string, item: string): Promise<void> {
-  const { memory, config, project, print } = call;
-  const answer = await memory
-    .remove(config.userId, label, item, { project, writtenBy: WRITER })
-    .catch((error) => {
-      if (!isSidebandError(error, "fact_not_found")) throw error;
-      throw new CommandError(
-        error.param === "item"
-          ? `the list on ${label} has no item "${item}"`
-          : `${config.userId} has no fact ${label}`,
-      );
-    });
+  const { memory, userId, project, print } = call;
+  const removed = memory.remove(userId, label, item, { project, writtenBy: WRITER }).catch((error) => {
+    if (!isSidebandError(error, "fact_not_found") || error.param !== "item") throw error;
+    throw new CommandError(`the list on ${label} has no item "${item}"`);
+  });
+  const answer = await orNoFact(removed, userId, label);
   print(`forgot ${JSON.stringify(item)} of ${label}`, answer);
 }
 
 /** A project must be named: in a repository, "all" would be less than it says. */
-async function forgetAll({ memory, config: { userId }, values, print }: MemoryCall): Promise<void> {
-  const project = values.project as string | undefined;
+async function forgetAll({ memory, userId, texts: { project }, flags, print }: MemoryCall): Promise<void> {
   const what = project === undefined ? `${userId}, in all projects` : `${userId} in ${project}`;
-  if (values.yes !== true && !(await isConfirmed(`Forget everything of ${what}? Type yes: `)))
+  if (!flags.yes && !(await isConfirmed(`Forget everything of ${what}? Type yes: `)))
     throw new CommandError("nothing was forgotten");
   try {
     print(`forgot everything of ${what}`, await memory.forgetUser(userId, { project }));
@@ -192,7 +178,7 @@ export const facts: Command = memoryCommand(
       "Prints all facts as LABEL=value lines, as an agent here sees them. In a project, a line with # says whose they are.\nCharacters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.",
     failures: "1 if it failed",
   },
-  async ({ memory, config: { userId }, project, print }) => {
+  async ({ memory, userId, project, print }) => {
     const answer = await memory.facts(userId, { project });
     if (answer.facts.length === 0) console.error(`${userId} has no facts`);
     print(factLines(answer, project), answer);
@@ -224,7 +210,7 @@ export const context: Command = memoryCommand(
 sealed block, too, and with block that alone.`,
     failures: "1 if it failed",
   },
-  async ({ memory, config: { userId, include }, project, print }) => {
+  async ({ memory, userId, config: { include }, project, print }) => {
     const answer = await memory.context(userId, { project, include });
     if (answer.channel_count === 0) console.error(`${userId} has no facts`);
     print(memorySection(answer, include), answer);

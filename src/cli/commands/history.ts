@@ -1,18 +1,15 @@
 /** sideband history, restore and rollback: what facts were, and going back to it. */
 
-import { parseArgs } from "node:util";
-import { keptOfWritten } from "../../agent-side/kept-history.ts";
-import { writtenLine } from "../../agent-side/written-line.ts";
+import { readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
 import type { RollbackAnswer } from "../../contract/answers.ts";
-import { typedWord } from "../../main/typed-word.ts";
+import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
 import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
-import { MEMORY_OPTIONS } from "../memory-options.ts";
 import { momentMs } from "../moments.ts";
 import { counted, table } from "../printed.ts";
-import { spokenCommand, undoHere } from "../spoken-command.ts";
-import { restoreBackup } from "./upkeep.ts";
+import { sidebandCommand, undoHere } from "../printed-commands.ts";
+import { withoutPerson } from "../shared-options.ts";
 
 export const history: Command = memoryCommand(
   {
@@ -23,7 +20,7 @@ export const history: Command = memoryCommand(
 LABEL REVISION" writes one of them again. "sideband log" prints what changed for a user.`,
     failures: "1 if there is no such fact",
   },
-  async ({ memory, config: { userId }, project, words: [label], print }) => {
+  async ({ memory, userId, project, words: [label], print }) => {
     const answer = await orNoFact(memory.history(userId, label, { project }), userId, label);
     const rows = answer.revisions.map(({ revision, value, updated_at, written_by = "", ended = "" }) => [
       String(revision),
@@ -36,71 +33,59 @@ LABEL REVISION" writes one of them again. "sideband log" prints what changed for
   },
 );
 
-const earlierValue: Command = memoryCommand(
+export const restore: Command = memoryCommand(
   {
     name: "restore",
-    summary: "write an earlier value of a fact again, or make a data folder out of a backup",
+    summary: "write an earlier value of a fact again",
     words: ["LABEL", "REVISION"],
-    about: `Writes the value that a fact had at a REVISION ("sideband history LABEL" lists them) again, where it was.
-
-       sideband restore BACKUP [--data FOLDER]
-
-Copies BACKUP into the data folder, which must be empty or new, and which nobody may use meanwhile.`,
+    about: `Writes the value that a fact had at a REVISION ("sideband history LABEL" lists them) again, where it was. A backup of
+a data folder is for "sideband backup restore".`,
     failures: "1 if it failed, or there is no such revision",
-    check: ([, revision]) => {
+    check: ({ words: [, revision] }) => {
       if (!/^[1-9]\d{0,14}$/.test(revision))
         throw new UsageError("REVISION is a whole number; sideband history LABEL lists them");
     },
   },
-  async ({ memory, config: { userId }, project, words: [label, revision], sameMemory, print }) => {
+  async ({ memory, userId, project, words: [label, revision], sameMemory, print }) => {
     const restored = memory.restore(userId, label, Number(revision), { project, writtenBy: WRITER });
     const answer = await restored.catch((error) => {
       if (!isSidebandError(error, "not_found")) throw error;
       throw new CommandError(
-        `${error.message} Those that are kept: ${spokenCommand()} history ${typedWord(label)}${sameMemory}`,
+        `${error.message} Those that are kept: ${sidebandCommand()} history ${shellQuote(label)}${sameMemory}`,
       );
     });
-    const kept = await keptOfWritten(memory, userId, answer, { project });
+    const kept = await readRevisionsAfter(memory, userId, answer, { project });
     print(writtenLine(answer, kept, undoHere(sameMemory)), answer);
   },
 );
 
-/** A fact has two arguments, and a backup one. */
-export const restoreCommand: Command = {
-  ...earlierValue,
-  run(args) {
-    const options = { ...MEMORY_OPTIONS, json: { type: "boolean" } } as const;
-    const { positionals } = parseArgs({ args, options, allowPositionals: true, strict: false });
-    return positionals.length > 1 ? earlierValue.run(args) : restoreBackup(args);
-  },
-};
-
-export const rollback: Command = memoryCommand(
+const rollbackCommand: Command = memoryCommand(
   {
     name: "rollback",
     summary: "put a user's facts back to a moment",
     words: [],
-    options: { to: { type: "string" }, "dry-run": { type: "boolean" }, partial: { type: "boolean" } },
     usage: "--to MOMENT [--dry-run] [--partial]",
-    optionHelp: `  --to MOMENT     "yesterday 18:00", "2h ago", "2026-12-01 18:00", or RFC 3339
+    options: `  --to MOMENT     "yesterday 18:00", "2h ago", "2026-12-01 18:00", or RFC 3339
   --dry-run       only print what would change
   --partial       go back also where the history of some facts does not reach that far; they stay as they are`,
     about: `Puts all facts of a user back to a moment, in all projects, or in that of --project: all of them or none. What
 was written since stays in the history. Prints what changes.`,
-    insteadOfPerson:
-      "--person is not for rollback, which goes back in all projects or in that of --project: sideband restore LABEL REVISION --person goes back for one fact",
     failures: "1 if the history of some facts does not reach back that far",
-    check(_words, { to }) {
-      if (typeof to !== "string") throw new UsageError("--to MOMENT is needed");
+    check({ texts: { to }, flags }) {
+      if (flags.person)
+        throw new UsageError(
+          "--person is not for rollback, which goes back in all projects or in that of --project: sideband restore LABEL REVISION --person goes back for one fact",
+        );
+      if (to === undefined) throw new UsageError("--to MOMENT is needed");
       momentMs("--to", to, Date.now());
     },
   },
-  async ({ memory, config: { userId }, values, sameMemory, print }) => {
-    const to = new Date(momentMs("--to", String(values.to), Date.now())).toISOString();
+  async ({ memory, userId, texts, flags, sameMemory, print }) => {
+    const to = new Date(momentMs("--to", texts.to!, Date.now())).toISOString();
     const answer = await memory.rollback(userId, to, {
-      project: values.project as string | undefined,
-      dryRun: values["dry-run"] === true,
-      partial: values.partial === true,
+      project: texts.project,
+      dryRun: flags["dry-run"],
+      partial: flags.partial,
       writtenBy: WRITER,
     });
     print(rollbackLines(answer, to), answer);
@@ -108,7 +93,7 @@ was written since stays in the history. Prints what changes.`,
       // The time of the service, not of this machine: the newest change is one that was just made.
       const [{ at }] = (await memory.changes(userId, { limit: 1 })).changes;
       const before = new Date(Date.parse(at) - 1).toISOString();
-      console.error(`undo: ${spokenCommand()} rollback --to ${before}${sameMemory}`);
+      console.error(`undo: ${sidebandCommand()} rollback --to ${before}${sameMemory}`);
     }
     if (answer.status !== "unreached") return;
     const labels = answer.unreached.map(({ label }) => label).join(", ");
@@ -117,6 +102,8 @@ was written since stays in the history. Prints what changes.`,
     );
   },
 );
+
+export const rollback: Command = { ...rollbackCommand, help: withoutPerson(rollbackCommand.help) };
 
 function rollbackLines({ status, changes, unreached }: RollbackAnswer, to: string): string {
   const lines = changes.map(({ label, project, from, to: value }) => {

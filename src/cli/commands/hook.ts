@@ -6,21 +6,19 @@
 
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { SECTION_PARTS, type SectionParts } from "../../agent-side/memory-section.ts";
 import {
-  awayOutput,
   HOSTS,
   type HookHost,
   type HookInput,
   hookInput,
+  immediateOutput,
   memoryWork,
-  saidFirst,
+  outageOutput,
 } from "../../agents/hooks.ts";
 import { sessionNews } from "../../agents/session-news.ts";
 import { readAgentConfig } from "../../config.ts";
-import { type Command, EXIT_OK, UsageError } from "../command.ts";
-import { optionErrorText } from "../option-errors.ts";
+import { type Command, EXIT_OK, oneOf, optionErrorText, parseCall, UsageError } from "../command.ts";
 
 const INPUT_BYTES_MAX = 1 << 20;
 const INPUT_MS = 2_000;
@@ -28,6 +26,12 @@ const INPUT_MS = 2_000;
 const NEWS_SHARE = 0.4;
 /** Hosts end a hook after 10 seconds and drop what it has printed: before that it says that memory is away. */
 const START_MS = 9_000;
+
+const HOST_NAMES = Object.keys(HOSTS) as HookHost[];
+const OPTIONS = `  --host HOST    the host whose limits apply: ${HOST_NAMES.join(", ")};
+                 the first if it is not named
+  --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
+  --include ...  the facts in plain text, the sealed block, or both (SIDEBAND_INCLUDE, else index)`;
 
 export const hook: Command = {
   name: "hook",
@@ -44,10 +48,7 @@ Any other event does nothing. The memory is that of "sideband mcp": the service 
 SIDEBAND_API_KEY, or the owner of the data folder. Where the folder has no owner, one is started in the background.
 The project is the git repository of the folder in the host's JSON (SIDEBAND_PROJECT; "off" for none).
 
-  --host HOST    the host whose limits apply: ${Object.keys(HOSTS).join(", ")};
-                 the first if it is not named
-  --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
-  --include ...  the facts in plain text, the sealed block, or both (SIDEBAND_INCLUDE, else index)
+${OPTIONS}
 
 Exit status: always 0: an agent never stops because of its memory. A failure, also a wrong call, is one line on
 standard error. Where memory is away when a session starts, the person is told (systemMessage), and the model is told
@@ -59,11 +60,11 @@ install" wrote after 10. The owner goes on starting, and the next hook finds it.
     try {
       const options = optionsOf(args);
       const input = hookInput(await inTime(readInput(), INPUT_MS));
-      await print(saidFirst(input, options.host));
+      await print(immediateOutput(input, options.host));
       await useMemory(input, options).catch(async (error) => {
         const reason = reasonOf(error);
         console.error(`sideband: going on without memory: ${reason}`);
-        await print(awayOutput(input, options.host, reason));
+        await print(outageOutput(input, options.host, reason));
       });
     } catch (error) {
       console.error(`sideband: going on without memory: ${reasonOf(error)}`);
@@ -80,7 +81,7 @@ async function useMemory(input: HookInput, { host, ...given }: HookArguments): P
   const work = memoryWork(input, include);
   if (work === undefined) return;
   const { openAgentMemory, whereMemoryIs } = await import("../../main/agent.ts");
-  const { openProject } = await import("../../agents/open-project.ts");
+  const { openProject } = await import("../../agents/project.ts");
   const userId = given.user ?? config.userId;
   const isCompaction = input.event === "PreCompact";
   const timeoutMs = isCompaction ? config.compactionTimeoutMs : config.timeoutMs;
@@ -128,26 +129,16 @@ interface HookArguments {
 }
 
 function optionsOf(args: string[]): HookArguments {
-  let values: { user?: string | undefined; include?: string | undefined; host: string };
   try {
-    values = parseArgs({
-      args,
-      options: {
-        user: { type: "string" },
-        include: { type: "string" },
-        host: { type: "string", default: "claude-code" },
-      },
-    }).values;
+    const { texts } = parseCall(args, { options: OPTIONS });
+    return {
+      user: texts.user,
+      include: oneOf("include", SECTION_PARTS, texts.include),
+      host: oneOf("host", HOST_NAMES, texts.host) ?? "claude-code",
+    };
   } catch (error) {
-    throw new UsageError(optionErrorText(error as Error));
+    throw new UsageError(optionErrorText(error) ?? reasonOf(error));
   }
-  const include = SECTION_PARTS.find((part) => part === values.include);
-  if (include === undefined && values.include !== undefined)
-    throw new UsageError(`--include takes one of ${SECTION_PARTS.join(", ")}`);
-  const hosts = Object.keys(HOSTS) as HookHost[];
-  const host = hosts.find((name) => name === values.host);
-  if (host === undefined) throw new UsageError(`--host takes one of ${hosts.join(", ")}`);
-  return { user: values.user, include, host };
 }
 
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {

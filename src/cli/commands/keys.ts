@@ -1,23 +1,34 @@
-/** sideband keys create, list, revoke: the operator's keys on the command line. */
+/** sideband keys create, list, revoke and usage: the operator's keys on the command line, and what they have written. */
 
-import { parseArgs } from "node:util";
 import { momentOf } from "../../base/clock.ts";
-import { TIER_LIMITS, TIERS, type Tier } from "../../base/tiers.ts";
+import { withThousands } from "../../base/thousands.ts";
+import { TIER_LIMITS, TIERS } from "../../base/tiers.ts";
 import type { KeyView } from "../../contract/admin-schemas.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
-import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
-import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
+import { type Command, CommandError, defineCommand, EXIT_OK, oneOf, UsageError } from "../command.ts";
 import { limitText, table } from "../printed.ts";
+import { configOf, DATA_HELP, JSON_HELP } from "../shared-options.ts";
 
 const ID_LENGTH_MIN = 12;
+const ACCOUNT_HELP = "  --account NAME  only this account";
 
-export const keysCreate: Command = {
-  name: "keys create",
-  summary: "create an API key; it is shown once",
-  help: `usage: sideband keys create --account NAME [--tier TIER] [--expires TIME] [--user ID] [--access read|write]
-                            [--note TEXT] [--json]
+interface KeyUsageView {
+  readonly key_id: string;
+  readonly account: string;
+  readonly tier: string;
+  readonly limit: number | null;
+  readonly used_this_month: number;
+  readonly days: readonly { readonly day: string; readonly count: number }[];
+}
 
-  --account NAME  the account; it is created if it is new (a-z, 0-9, dot, underscore, hyphen)
+export const keysCreate: Command = defineCommand(
+  {
+    name: "keys create",
+    summary: "create an API key; it is shown once",
+    usage: `--account NAME [--tier TIER] [--expires TIME] [--user ID] [--access read|write]
+                            [--note TEXT] [--json] [--data FOLDER]`,
+    about: "Creates a key. Works beside a running service.",
+    options: `  --account NAME  the account; it is created if it is new (a-z, 0-9, dot, underscore, hyphen)
   --tier TIER     how many facts it may write (default free):
 ${TIERS.map((tier) => `                    ${tier.padEnd(10)}${limitText(TIER_LIMITS[tier])}`).join("\n")}
   --expires TIME  when the key expires: a day (2027-01-31, from its midnight UTC on), or a time with its zone
@@ -25,101 +36,61 @@ ${TIERS.map((tier) => `                    ${tier.padEnd(10)}${limitText(TIER_LI
   --user ID       bind it to this user_id and its projects (default: all users of the account)
   --access WHAT   read or write (default write); a reading key cannot write or forget
   --note TEXT     a note for the operator
-  --json          print one JSON object
-${DATA_HELP}
-
-Works beside a running service. Exit status: 0; 1 if it failed; 2 for a wrong call.`,
-
-  async run(args) {
-    const { values } = parseArgs({
-      args,
-      options: {
-        account: { type: "string" },
-        tier: { type: "string", default: "free" },
-        expires: { type: "string" },
-        user: { type: "string" },
-        access: { type: "string", default: "write" },
-        note: { type: "string" },
-        json: { type: "boolean", default: false },
-        ...DATA_OPTION,
-      },
-    });
-    const { account, tier, expires, user, access, note } = values;
+${JSON_HELP}
+${DATA_HELP}`,
+    failures: "1 if it failed",
+  },
+  async ({ texts, print }) => {
+    const { account, expires, user, note } = texts;
     if (account === undefined) throw new UsageError("--account is needed");
-    if (!TIERS.includes(tier as Tier)) throw new UsageError(`--tier takes one of ${TIERS.join(", ")}`);
-    if (access !== "read" && access !== "write") throw new UsageError("--access takes read or write");
+    const tier = oneOf("tier", TIERS, texts.tier) ?? "free";
+    const access = oneOf("access", ["read", "write"], texts.access) ?? "write";
     if (expires !== undefined && momentOf(expires) === undefined)
       throw new UsageError(
         "--expires takes a day (2027-01-31) or a time with its zone (2027-01-31T12:00:00Z)",
       );
-    const wanted = {
-      account,
-      tier,
-      access,
-      ...(user === undefined ? {} : { user }),
-      ...(expires === undefined ? {} : { expires_at: expires }),
-      ...(note === undefined ? {} : { note }),
-    };
-    const created = await withOwner(configWith(values.data), { create: true }, (owner) =>
+    // What is undefined is not in the JSON.
+    const wanted = { account, tier, access, user, expires_at: expires, note };
+    const created = await withOwner(configOf({ data: texts.data }), { create: true }, (owner) =>
       owner.json<{ key: string } & KeyView>("POST", "/admin/keys", wanted),
     );
-    const isLimited = user !== undefined || access === "read";
-    if (values.json) console.log(JSON.stringify(created));
-    else
-      console.log(
-        `key for account "${account}" (${tier}: ${limitText(TIER_LIMITS[tier as Tier])}` +
-          `${isLimited ? `; ${rightsText(created)}` : ""}), shown this once:\n${created.key}\nid ${created.id}`,
-      );
-    return EXIT_OK;
-  },
-};
-
-export const keysList: Command = {
-  name: "keys list",
-  summary: "list the keys, of one account or all",
-  help: `usage: sideband keys list [--account NAME] [--json]
-
-  --account NAME  only this account
-  --json          print one JSON object
-${DATA_HELP}
-
-Exit status: 0; 1 if it failed; 2 for a wrong call.`,
-
-  async run(args) {
-    const options = {
-      account: { type: "string" },
-      json: { type: "boolean", default: false },
-      ...DATA_OPTION,
-    } as const;
-    const { values } = parseArgs({ args, options });
-    const keys = await withOwner(configWith(values.data), { create: false }, (owner) =>
-      fetchKeys(owner, values.account),
+    const rights = user !== undefined || access === "read" ? `; ${rightsText(created)}` : "";
+    print(
+      `key for account "${account}" (${tier}: ${limitText(TIER_LIMITS[tier])}${rights}), shown this once:\n` +
+        `${created.key}\nid ${created.id}`,
+      created,
     );
-    if (values.json) console.log(JSON.stringify({ keys }));
-    else console.log(keyTable(keys));
     return EXIT_OK;
   },
-};
+);
 
-export const keysRevoke: Command = {
-  name: "keys revoke",
-  summary: "revoke a key, for good and at once",
-  help: `usage: sideband keys revoke ID [--json]
+export const keysList: Command = defineCommand(
+  {
+    name: "keys list",
+    summary: "list the keys, of one account or all",
+    about: "Lists the keys with what each is for, and when it was last used.",
+    options: [ACCOUNT_HELP, JSON_HELP, DATA_HELP].join("\n"),
+    failures: "1 if it failed",
+  },
+  async ({ texts: { account, data }, print }) => {
+    const keys = await withOwner(configOf({ data }), { create: false }, (owner) => fetchKeys(owner, account));
+    print(keyTable(keys), { keys });
+    return EXIT_OK;
+  },
+);
 
-ID is the key's id as "keys list" shows it, or the beginning of the id, or of the key itself: its first ${ID_LENGTH_MIN}
-characters, if only one key has them.
-
-  --json          print one JSON object
-${DATA_HELP}
-
-Exit status: 0; 1 if there is no such key; 2 for a wrong call.`,
-
-  async run(args) {
-    const options = { json: { type: "boolean", default: false }, ...DATA_OPTION } as const;
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-    const [name] = positionals;
-    if (positionals.length !== 1) throw new UsageError("one ID is needed");
-    const revoked = await withOwner(configWith(values.data), { create: false }, async (owner) => {
+export const keysRevoke: Command = defineCommand(
+  {
+    name: "keys revoke",
+    summary: "revoke a key, for good and at once",
+    words: ["ID"],
+    about: `ID is the key's id as "keys list" shows it, or the beginning of the id, or of the key itself: its first ${ID_LENGTH_MIN}
+characters, if only one key has them.`,
+    options: [JSON_HELP, DATA_HELP].join("\n"),
+    failures: "1 if there is no such key",
+  },
+  async ({ words: [name], texts: { data }, print }) => {
+    const revoked = await withOwner(configOf({ data }), { create: false }, async (owner) => {
       const isNamed = ({ id, prefix }: KeyView) =>
         id === name || prefix === name || (name.length >= ID_LENGTH_MIN && id.startsWith(name));
       const found = (await fetchKeys(owner)).filter(isNamed);
@@ -127,12 +98,44 @@ Exit status: 0; 1 if there is no such key; 2 for a wrong call.`,
       if (found.length > 1) throw new CommandError(`${found.length} keys begin with ${name}: use the id`);
       return owner.json<KeyView>("POST", `/admin/keys/${found[0].id}/revoke`);
     });
-    console.log(
-      values.json ? JSON.stringify(revoked) : `revoked ${revoked.prefix}… of account "${revoked.account}"`,
-    );
+    print(`revoked ${revoked.prefix}… of account "${revoked.account}"`, revoked);
     return EXIT_OK;
   },
-};
+);
+
+export const usage: Command = defineCommand(
+  {
+    name: "usage",
+    summary: "encodes of each key this month, against its limit",
+    about: "Prints for each key the encodes of this month and its limit.",
+    options: [ACCOUNT_HELP, `${JSON_HELP}, with the encodes of each of the last 31 days`, DATA_HELP].join(
+      "\n",
+    ),
+    failures: "1 if it failed",
+  },
+  async ({ texts: { account, data }, print }) => {
+    const [known, all] = await withOwner(
+      configOf({ data }),
+      { create: false },
+      async (owner) =>
+        [
+          await fetchKeys(owner, account),
+          (await owner.json<{ keys: KeyUsageView[] }>("GET", "/admin/usage")).keys,
+        ] as const,
+    );
+    const prefixes = new Map(known.map(({ id, prefix }) => [id, prefix]));
+    const keys = all.filter(({ key_id }) => prefixes.has(key_id));
+    const rows = keys.map(({ key_id, account, tier, limit, used_this_month }) => [
+      account,
+      `${prefixes.get(key_id)}…`,
+      tier,
+      withThousands(used_this_month),
+      limit === null ? "none" : withThousands(limit),
+    ]);
+    print(table(["account", "key", "tier", "this month", "limit"], rows), { keys });
+    return EXIT_OK;
+  },
+);
 
 /** As GET /admin/keys shows them. */
 export async function fetchKeys(owner: OwnerClient, account?: string): Promise<KeyView[]> {

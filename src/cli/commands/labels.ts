@@ -1,12 +1,12 @@
 /** sideband labels, labels add, labels hide, labels show, labels remove, users: what an account has. */
 
-import type { ChannelsAnswer, LabelAnswer, PlaceKind, UsersAnswer } from "../../contract/answers.ts";
-import { type Command, UsageError } from "../command.ts";
-import { type MemoryCall, memoryCommand, WRITER } from "../memory-command.ts";
+import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
+import type { ChannelsAnswer, LabelAnswer, UsersAnswer } from "../../contract/answers.ts";
+import { type Call, type Command, oneOf, UsageError } from "../command.ts";
+import { memoryCommand, WRITER } from "../memory-command.ts";
 import { durationS } from "../moments.ts";
 import { counted, table } from "../printed.ts";
 
-const SCOPES: readonly PlaceKind[] = ["person", "project", "worktree"];
 const PAGE = 200;
 
 export const labels: Command = memoryCommand(
@@ -14,27 +14,22 @@ export const labels: Command = memoryCommand(
     name: "labels",
     summary: "list the labels of the account",
     words: [],
-    options: { all: { type: "boolean" } },
     usage: "[--all]",
-    optionHelp: "  --all           the hidden ones, too",
+    options: "  --all           the hidden ones, too",
     about:
       "Lists the labels that facts can have, your own first, with what belongs there. Hidden ones are not offered to agents.",
     failures: "1 if it failed",
     // A new account has the standard ones.
-    withoutStore: async ({ values, print }) => {
+    withoutStore: async (call) => {
       const { standardChannels } = await import("../../main/standard-channels.ts");
-      printLabels(standardChannels(), values, print);
+      printLabels(standardChannels(), call);
     },
   },
-  async ({ memory, values, print }) => printLabels(await memory.channels(), values, print),
+  async (call) => printLabels(await call.memory.channels(), call),
 );
 
-function printLabels(
-  { channels, free }: ChannelsAnswer,
-  values: MemoryCall["values"],
-  print: MemoryCall["print"],
-): void {
-  const shown = channels.filter(({ hidden }) => values.all === true || hidden !== true);
+function printLabels({ channels, free }: ChannelsAnswer, { flags, print }: Call): void {
+  const shown = channels.filter(({ hidden }) => flags.all || !hidden);
   const ordered = [...shown.filter(({ own }) => own), ...shown.filter(({ own }) => !own)];
   const rows = ordered.map((channel) => {
     const { label, scope = "", hidden, one_of, description } = channel;
@@ -59,17 +54,9 @@ export const labelsAdd: Command = memoryCommand(
     name: "labels add",
     summary: "add a label of your own",
     words: ["LABEL"],
-    options: {
-      description: { type: "string" },
-      example: { type: "string" },
-      "one-of": { type: "string" },
-      "max-bytes": { type: "string" },
-      for: { type: "string" },
-      scope: { type: "string" },
-    },
     usage:
       "--description TEXT [--example TEXT] [--one-of A,B,…] [--max-bytes N] [--for 7d] [--scope person|project|worktree]",
-    optionHelp: `  --description TEXT  what belongs there: agents choose the label by it
+    options: `  --description TEXT  what belongs there: agents choose the label by it
   --example TEXT  an example of a value
   --one-of A,B,…  the values that it may have
   --max-bytes N   the longest value
@@ -79,24 +66,20 @@ export const labelsAdd: Command = memoryCommand(
 has capitals, digits and _, a name small letters, digits and _. 216 can be added, and those that nothing uses
 removed.`,
     failures: "1 if it was refused",
-    check(_words, values) {
-      if (values.description === undefined)
+    check({ texts }) {
+      if (texts.description === undefined)
         throw new UsageError("--description TEXT is needed: agents choose the label by it");
-      termsOf(values);
+      termsOf(texts);
     },
   },
-  async ({ memory, words: [label], values, print }) => {
-    const answer = await memory.addLabel(label, termsOf(values), { writtenBy: WRITER });
+  async ({ memory, words: [label], texts, print }) => {
+    const answer = await memory.addLabel(label, termsOf(texts), { writtenBy: WRITER });
     print(`added ${answer.label}; its facts are kept for the ${answer.scope}`, answer);
   },
 );
 
-function termsOf(values: Readonly<Record<string, string | boolean | undefined>>) {
-  const texts = values as Readonly<Record<string, string | undefined>>;
+function termsOf(texts: Call["texts"]) {
   const { description = "", example, for: life, scope, "max-bytes": bytes } = texts;
-  const known = SCOPES.find((one) => one === scope);
-  if (scope !== undefined && known === undefined)
-    throw new UsageError(`--scope takes one of ${SCOPES.join(", ")}`);
   if (bytes !== undefined && !/^\d{1,4}$/.test(bytes))
     throw new UsageError("--max-bytes takes a whole number from 1 to 1024");
   return {
@@ -105,7 +88,7 @@ function termsOf(values: Readonly<Record<string, string | boolean | undefined>>)
     oneOf: texts["one-of"]?.split(","),
     maxBytes: bytes === undefined ? undefined : Number(bytes),
     ttlS: life === undefined ? undefined : durationS("--for", life),
-    scope: known,
+    scope: oneOf("scope", PLACE_KINDS, scope),
   };
 }
 
@@ -150,14 +133,12 @@ export const users: Command = memoryCommand(
     name: "users",
     summary: "list the users of the account",
     words: [],
-    options: { prefix: { type: "string" } },
     usage: "[--prefix TEXT]",
-    optionHelp: "  --prefix TEXT   only those whose user_id begins with it",
+    options: "  --prefix TEXT   only those whose user_id begins with it",
     about: "Lists the users of the account with the number of their own facts, and their projects.",
     failures: "1 if it failed",
   },
-  async ({ memory, values, print }) => {
-    const prefix = values.prefix as string | undefined;
+  async ({ memory, texts: { prefix }, print }) => {
     const found: UsersAnswer["users"] = [];
     let cursor: string | undefined;
     do {

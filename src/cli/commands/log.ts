@@ -32,40 +32,34 @@ export const log: Command = memoryCommand(
     name: "log",
     summary: "print what changed for a user, and follow it",
     words: [],
-    options: { since: { type: "string" }, follow: { type: "boolean" } },
     usage: "[--since MOMENT] [--follow]",
-    optionHelp: `  --since MOMENT  all that changed since then, such as "yesterday 18:00" or "2h ago" (default: the last ${LAST_COUNT} changes)
+    options: `  --since MOMENT  all that changed since then, such as "yesterday 18:00" or "2h ago" (default: the last ${LAST_COUNT} changes)
   --follow        go on until Ctrl-C: print each change when it happens`,
     about: `Prints a line for each change of a user's facts, in all projects, in that of --project, or with --person in none: when,
 who, and what was and is there. "sideband history LABEL" has the values of one fact, and "sideband restore" and "sideband rollback" go back to
 them. Of a fact that was forgotten with its history nothing is kept: only --follow sees that. With --json each line is a
 JSON object.`,
     failures: "1 if it failed",
-    check: (_words, { since }) => void sinceMs(since),
+    check: ({ texts }) => void sinceMs(texts.since),
   },
-  async ({ memory, config: { userId }, values }) => {
-    const ask = (since?: string) =>
-      changesOf(memory, userId, {
-        project: values.project as string | undefined,
-        isPersonAlone: values.person === true,
-        since,
-      });
+  async ({ memory, userId, texts, flags }) => {
+    const options = { project: texts.project, isPersonAlone: flags.person === true };
+    const ask = (since?: string) => changesOf(memory, userId, { ...options, since });
     const journal = new Journal();
     const logged = journal.add(await ask());
-    const fromMs = sinceMs(values.since);
+    const fromMs = sinceMs(texts.since);
     const shown = logged.filter(({ at }) => fromMs === undefined || Date.parse(at) >= fromMs);
     const print = (changes: readonly LoggedChange[]) => {
-      for (const change of changes)
-        console.log(values.json === true ? JSON.stringify(change) : changeLine(change));
+      for (const change of changes) console.log(flags.json ? JSON.stringify(change) : changeLine(change));
     };
     if (shown.length === 0) console.error(`nothing has changed for ${userId}`);
     print(fromMs === undefined ? shown.slice(-LAST_COUNT) : shown);
-    if (values.follow === true) await goOn(journal, ask, print);
+    if (flags.follow) await goOn(journal, ask, print);
   },
 );
 
-function sinceMs(since: string | boolean | undefined): number | undefined {
-  return typeof since === "string" ? momentMs("--since", since, Date.now()) : undefined;
+function sinceMs(since: string | undefined): number | undefined {
+  return since === undefined ? undefined : momentMs("--since", since, Date.now());
 }
 
 /** All changes that are kept, the oldest first. */

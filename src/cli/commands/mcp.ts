@@ -1,30 +1,32 @@
-/** sideband mcp: memory as an MCP server on standard input and output. */
+/** sideband mcp and open: the memory for an agent, over MCP on standard input and output, and for a person, as a page. */
 
-import { parseArgs } from "node:util";
+import { projectOf } from "../../agents/project.ts";
+import { usesService } from "../../config.ts";
 import { openAgentMemory, runMcpStdio } from "../../main/agent.ts";
 import { packageVersion } from "../../main/package.ts";
-import { type Command, CommandError, EXIT_OK } from "../command.ts";
-import { MEMORY_HELP, MEMORY_OPTIONS, MEMORY_USAGE, memoryConfig } from "../memory-options.ts";
-import { undoAnywhere } from "../spoken-command.ts";
+import { DEFAULT_BASE_URL } from "../../sdk/index.ts";
+import { type Command, CommandError, defineCommand, EXIT_OK } from "../command.ts";
+import { undoAnywhere } from "../printed-commands.ts";
+import { idleMsOf, MEMORY_HELP, MEMORY_USAGE, memoryConfig } from "../shared-options.ts";
 
-export const mcp: Command = {
-  name: "mcp",
-  summary: "serve memory to an agent over MCP (standard input and output)",
-  help: `usage: sideband mcp ${MEMORY_USAGE}
+const IDLE_S = 1_800;
+const failures = "1 if the memory cannot be opened";
 
-Serves the tools remember, recall, forget, add_label and history, the resource sideband://memory/USER and the prompt
+export const mcp: Command = defineCommand(
+  {
+    name: "mcp",
+    summary: "serve memory to an agent over MCP (standard input and output)",
+    usage: MEMORY_USAGE,
+    about: `Serves the tools remember, recall, forget, add_label and history, the resource sideband://memory/USER and the prompt
 "context" for one user; with SIDEBAND_INCLUDE=both the sealed block, too, with flush and read_block. The project is the git
 repository of the client's first root or of the working directory (SIDEBAND_PROJECT; "off" for none). With --url,
 SIDEBAND_API_URL or SIDEBAND_API_KEY it uses that service; otherwise it uses the owner of the data folder. If the
-folder has no owner, one is started in the background. It ends after ten idle minutes.
-
-${MEMORY_HELP}
-
-Exit status: 0 after the client has disconnected; 1 if the memory cannot be opened; 2 for a wrong call.`,
-
-  async run(args) {
-    const { values } = parseArgs({ args, options: MEMORY_OPTIONS });
-    const config = memoryConfig(values);
+folder has no owner, one is started in the background. It ends after ten idle minutes.`,
+    options: MEMORY_HELP,
+    failures,
+  },
+  async (call) => {
+    const config = memoryConfig(call);
     const memory = await openAgentMemory(config).catch((error) => {
       throw new CommandError(`cannot open the memory in ${config.dataFolder}: ${error.message}`);
     });
@@ -35,4 +37,51 @@ Exit status: 0 after the client has disconnected; 1 if the memory cannot be open
     });
     return EXIT_OK;
   },
-};
+);
+
+export const openCommand: Command = defineCommand(
+  {
+    name: "open",
+    summary: "see and change what is remembered, in the browser",
+    usage: `${MEMORY_USAGE} [--no-browser] [--idle-s SECONDS]`,
+    about: `Opens a page with the memory in the browser: see who wrote what, change it, add, forget, go back to a moment, export, erase. The
+page is on this machine alone, at a free port of 127.0.0.1. The link that is printed works once, in one browser. The command
+talks to the process that owns the data folder, and starts one if there is none. It ends with Ctrl-C, or when nobody has used
+the page for a while. A service has this page at /memory.`,
+    options: `${MEMORY_HELP}
+  --no-browser    only print the link
+  --idle-s SECONDS
+                  how long it stays without being used (default ${IDLE_S})`,
+    failures,
+  },
+  async (call) => {
+    const idleMs = idleMsOf(call.texts, IDLE_S);
+    const config = memoryConfig(call);
+    if (usesService(config))
+      throw new CommandError(
+        `this memory is a service's: open ${config.apiUrl ?? DEFAULT_BASE_URL}/memory and sign in with its key, or name a data folder with --data`,
+      );
+    const browser = !call.flags["no-browser"];
+    const { openPage } = await import("../../main/open-page.ts");
+    const ended = await openPage({
+      config,
+      project: projectOf([process.cwd()], config),
+      idleMs,
+      browser,
+      announce: (link) => console.log(announcement(link, config.userId, browser)),
+    });
+    if (ended === "idle") console.log(`closed: nobody has used the page for ${idleText(idleMs / 1000)}`);
+    return EXIT_OK;
+  },
+);
+
+function announcement(link: string, userId: string, browser: boolean): string {
+  const first = browser
+    ? `The memory of ${userId} opens in your browser. If it does not, open this link; it works once:`
+    : `The memory of ${userId}: open this link in your browser; it works once:`;
+  return `${first}\n\n  ${link}\n\nCtrl-C ends it.`;
+}
+
+function idleText(seconds: number): string {
+  return seconds % 60 === 0 ? `${seconds / 60} minutes` : `${seconds} seconds`;
+}

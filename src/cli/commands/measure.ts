@@ -2,53 +2,39 @@
 
 import { createReadStream, statSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { parseArgs } from "node:util";
 import { findProfileProblem, openMeasure } from "../../measure/measure.ts";
-import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
-import { ProgressLine } from "../progress.ts";
+import { type Command, CommandError, defineCommand, EXIT_FAILED, EXIT_OK } from "../command.ts";
+import { ProgressLine } from "../printed.ts";
 
-export const measure: Command = {
-  name: "measure",
-  summary: "build and read back the block of every profile in a file, and count",
-  help: `usage: sideband measure FILE.jsonl [--json]
-
-Reads lines of {"profile": [{"label": …, "value": …}, …]}, at most 256 facts each ("-" reads standard input).
+export const measure: Command = defineCommand(
+  {
+    name: "measure",
+    summary: "build and read back the block of every profile in a file, and count",
+    words: ["FILE.jsonl"],
+    about: `Reads lines of {"profile": [{"label": …, "value": …}, …]}, at most 256 facts each ("-" reads standard input).
 Labels outside the 40 standard channels are put on those of them that are free, then on channels 40 to 255. Later facts
 count as written later.
 Each profile's block is built, read back and compared byte for byte. Progress is on standard error: a line that is
-rewritten at a terminal, a line every ten seconds elsewhere.
-
-  --json   print one JSON object: profiles, facts, carried, exact, chars, bits, bits_per_char,
-           carriers (mean in use), lossless_profiles, tokens
-
-Exit status: 0; 1 if a carried fact did not come back exactly or the file is bad; 2 for a wrong call.`,
-
-  async run(args) {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { json: { type: "boolean", default: false } },
-    });
-    if (positionals.length !== 1) throw new UsageError("expected one file of profiles");
-    const result = await measureFile(positionals[0]);
-    if (values.json) {
-      console.log(JSON.stringify(result));
-    } else {
-      const rows: [string, string][] = [
-        ["profiles", `${result.profiles}, ${result.lossless_profiles} of them carried whole and exact`],
-        ["facts", `${result.facts}, ${result.carried} carried, ${result.exact} read back byte for byte`],
-        [
-          "characters",
-          `${result.chars} carried in ${result.bits} bits: ${result.bits_per_char.toFixed(3)} a character`,
-        ],
-        ["carriers", `${result.carriers.toFixed(1)} of 512 in use on average`],
-        ["tokens", `${result.tokens} a block`],
-      ];
-      for (const [name, text] of rows) console.log(`${name.padEnd(12)}${text}`);
-    }
-    return result.exact === result.carried ? EXIT_OK : EXIT_FAILED;
+rewritten at a terminal, a line every ten seconds elsewhere.`,
+    options: `  --json   print one JSON object: profiles, facts, carried, exact, chars, bits, bits_per_char,
+           carriers (mean in use), lossless_profiles, tokens`,
+    failures: "1 if a carried fact did not come back exactly or the file is bad",
   },
-};
+  async ({ words: [file], print }) => {
+    const result = await measureFile(file);
+    const { profiles, lossless_profiles, facts, carried, exact, chars, bits } = result;
+    const rows = {
+      profiles: `${profiles}, ${lossless_profiles} of them carried whole and exact`,
+      facts: `${facts}, ${carried} carried, ${exact} read back byte for byte`,
+      characters: `${chars} carried in ${bits} bits: ${result.bits_per_char.toFixed(3)} a character`,
+      carriers: `${result.carriers.toFixed(1)} of 512 in use on average`,
+      tokens: `${result.tokens} a block`,
+    };
+    const lines = Object.entries(rows).map(([name, text]) => `${name.padEnd(12)}${text}`);
+    print(lines.join("\n"), result);
+    return exact === carried ? EXIT_OK : EXIT_FAILED;
+  },
+);
 
 async function measureFile(path: string) {
   const input = path === "-" ? process.stdin : createReadStream(path, "utf8");

@@ -1,15 +1,13 @@
 /**
- * The files that `sideband import --from` reads, each known by its content: JSON by the fields that only such a file has,
+ * The files that `sideband import` reads, each known by its content: JSON by the fields that only such a file has,
  * lines of JSON by their first one, and all else as text.
  */
 
 import { type FoundMemory, UnreadableFileError } from "./findings.ts";
 import { LabelNames, type NameableLabel } from "./label-names.ts";
-import { readLettaAgent } from "./letta-agent.ts";
 import { fieldOf, type LocatedValue, listIn, locatedJson, textField } from "./located-json.ts";
-import { readFields, readMem0Memories } from "./mem0-export.ts";
+import { readFields, readLettaAgent, readMem0Memories, readReferenceServer } from "./other-memories.ts";
 import { readOwnExport } from "./own-export.ts";
-import { readReferenceServer } from "./reference-server.ts";
 import { readTextLines } from "./text-lines.ts";
 
 /** By the name for --as: what a file is said to be. */

@@ -3,7 +3,7 @@
  * go. What cannot be kept, is said twice or has ended is left out with the reason, so that nothing is lost unseen.
  */
 
-import { keptValue, RefusedValueError } from "../../agent-side/secrets.ts";
+import { RefusedValueError, sanitizeValue } from "../../agent-side/secrets.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import { withThousands } from "../../base/thousands.ts";
 import type { ChannelsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
@@ -103,7 +103,7 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
 /** What looks like a secret is not printed, wherever it stands. */
 function withoutSecret(line: LeftOutLine, allowSecrets: boolean): LeftOutLine {
   try {
-    keptValue(line.text, allowSecrets);
+    sanitizeValue(line.text, allowSecrets);
     return line;
   } catch (error) {
     if (!(error instanceof RefusedValueError)) throw error;
@@ -130,7 +130,7 @@ function keptOf(
   const refused = (why: string, isShown = true) => ({ why, isShown });
   let value: string;
   try {
-    value = keptValue(found, allowSecrets);
+    value = sanitizeValue(found, allowSecrets);
   } catch (error) {
     if (!(error instanceof RefusedValueError)) throw error;
     return refused(error.message.split(":")[0], false);

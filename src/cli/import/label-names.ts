@@ -6,7 +6,7 @@
 
 import { groupOf, LABEL_FORM } from "../../base/channel-labels.ts";
 import { isSlip } from "../../base/edit-distance.ts";
-import { addLabelCommand } from "../spoken-command.ts";
+import { addLabelCommand } from "../printed-commands.ts";
 
 /** The groups whose names count without their group; undefined: all of them. */
 export type Topic = ReadonlySet<string> | undefined;

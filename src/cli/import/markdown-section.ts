@@ -1,12 +1,13 @@
 /**
- * Facts as a section for CLAUDE.md or AGENTS.md, which `sideband import --from` reads back exactly. The facts stand in a
+ * Facts as a section for CLAUDE.md or AGENTS.md, which `sideband import` reads back exactly. The facts stand in a
  * fenced block: each line begins with its label, so that no value can end the block or look like Markdown, and a value is
- * spelled as in a prompt (shown-text.ts), so that it hides nothing.
+ * spelled as in a prompt (escaped-text.ts), so that it hides nothing.
  */
 
+import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
+import { escapeText } from "../../agent-side/escaped-text.ts";
 import { factsHeading } from "../../agent-side/memory-section.ts";
-import { shownText } from "../../agent-side/shown-text.ts";
-import type { PlaceKind, StoredFact } from "../../contract/answers.ts";
+import type { StoredFact } from "../../contract/answers.ts";
 
 export const SECTION_BEGIN =
   '<!-- sideband-memory: "sideband export --as markdown" writes this section anew -->';
@@ -14,7 +15,6 @@ export const SECTION_END = "<!-- /sideband-memory -->";
 /** The info string of the fenced block. */
 export const SECTION_FENCE = "sideband";
 const FENCE_MARKS = "```";
-const PLACE_KINDS: readonly PlaceKind[] = ["person", "project", "worktree"];
 
 /** The section; empty if there are no facts. A line before them says whose they are, where that is known. */
 export function markdownSection(facts: readonly StoredFact[]): string {
@@ -27,7 +27,7 @@ export function markdownSection(facts: readonly StoredFact[]): string {
       some.length === 0 ? [] : [`# ${kind}`, ...some.flatMap(factLines)],
     ),
   ];
-  const isEscaped = facts.some(({ value }) => shownText(value) !== value);
+  const isEscaped = facts.some(({ value }) => escapeText(value) !== value);
   return [
     SECTION_BEGIN,
     "## Memory",
@@ -42,7 +42,7 @@ export function markdownSection(facts: readonly StoredFact[]): string {
 }
 
 function factLines({ label, value, expires_at: expiresAt }: StoredFact): string[] {
-  const line = `${label}=${shownText(value)}`;
+  const line = `${label}=${escapeText(value)}`;
   return expiresAt === undefined ? [line] : [`# until ${expiresAt}`, line];
 }
 

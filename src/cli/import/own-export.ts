@@ -1,6 +1,6 @@
 /**
  * An export of Sideband (`sideband export`): the facts of one user with their places and ends, and the labels of the
- * account. Keys and earlier values stay where they are; "sideband import FILE" moves a whole account.
+ * account. Keys and earlier values stay where they are; "sideband accounts import" moves a whole account.
  */
 
 import type { PlaceKind } from "../../contract/answers.ts";

@@ -7,7 +7,7 @@
  * else. Blank lines, rules, fences and comments say nothing, and are not listed.
  */
 
-import { exactText } from "../../agent-side/shown-text.ts";
+import { unescapeText } from "../../agent-side/escaped-text.ts";
 import type { PlaceKind } from "../../contract/answers.ts";
 import type { Finding, FoundMemory } from "./findings.ts";
 import type { LabelNames, Topic } from "./label-names.ts";
@@ -207,7 +207,7 @@ function readSectionLine(
     const keyed = keyedLine(line, names, WHOLE_LABELS);
     const { scope, expiresAt } = around;
     if ("why" in keyed) found.leftOut.push({ ...at, text: line.trim(), why: keyed.why });
-    else found.facts.push({ ...at, label: keyed.label, value: exactText(keyed.value), scope, expiresAt });
+    else found.facts.push({ ...at, label: keyed.label, value: unescapeText(keyed.value), scope, expiresAt });
     around.expiresAt = undefined;
   }
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import type { Config } from "../../../src/config.ts";
-import { backUp, restore } from "../../../src/main/backup.ts";
+import { createBackup, restoreBackup } from "../../../src/main/backup.ts";
 import type { Core } from "../../../src/main/core.ts";
 import { writeWhole } from "../../../src/main/export-file.ts";
 import { ADMIN_TOKEN_FILE, adminToken, MASTER_KEY_FILE, masterKeys } from "../../../src/main/secrets.ts";
@@ -76,7 +76,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         makeSecrets(room);
         const config = { dataFolder: join(room.home, DATA) } as Config;
         const core = { embedded: store } as unknown as Core;
-        const backedUp = backUp(core, config, join(room.home, backup), true, () => {});
+        const backedUp = createBackup(core, config, join(room.home, backup), true, () => {});
         await writeAll(room, store, "new");
         await backedUp;
         room.mark({ kept: backup });
@@ -90,7 +90,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       await withStore(room, async (store) => {
         await writeAll(room, store, "old");
         makeSecrets(room);
-        await backUp(
+        await createBackup(
           { embedded: store } as unknown as Core,
           { dataFolder: join(outside, DATA) } as Config,
           join(outside, "backup"),
@@ -104,7 +104,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         room.mark({ sent: DATA, user, value: `old of ${user}` });
         room.mark({ whole: DATA, user, value: `old of ${user}` });
       }
-      restore(join(room.outside, "backup"), join(room.home, DATA));
+      restoreBackup(join(room.outside, "backup"), join(room.home, DATA));
       room.mark({ kept: DATA });
       markFile(room, join(DATA, MASTER_KEY_FILE));
       for (const user of USERS) room.mark({ stored: DATA, user, value: `old of ${user}` });

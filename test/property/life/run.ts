@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { PostgresServer } from "../../../bench/store/postgres-server.ts";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
-import { ProgressLine } from "../../../src/cli/progress.ts";
+import { ProgressLine } from "../../../src/cli/printed.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../../src/store/postgres/postgres-store.ts";
 import { killRound } from "./kills.ts";
 import { appendAtOnce, raceForRevision } from "./race.ts";

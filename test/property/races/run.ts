@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { PostgresServer } from "../../../bench/store/postgres-server.ts";
-import { ProgressLine } from "../../../src/cli/progress.ts";
+import { ProgressLine } from "../../../src/cli/printed.ts";
 import { killRound } from "./kills.ts";
 import { PAIRS } from "./plans.ts";
 import { type Round, runAll, runRound } from "./round.ts";

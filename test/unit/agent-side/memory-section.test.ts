@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { awaySection } from "../../../src/agent-side/memory-section.ts";
+import { outageSection } from "../../../src/agent-side/memory-section.ts";
 import { memorySection, Sideband, withSection } from "../../../src/sdk/index.ts";
 import { growthFault } from "../../tidy/expressions.ts";
 import { closedPort, scriptedServer } from "../sdk/scripted-server.ts";
@@ -147,9 +147,9 @@ test("with memory away the helpers warn in one line and tell the model", async (
     baseUrl: await closedPort(),
     onWarning: (message) => warnings.push(message),
   });
-  assert.equal(await client.inject("p", "u"), `p\n\n${awaySection()}`);
+  assert.equal(await client.inject("p", "u"), `p\n\n${outageSection()}`);
   const { flushed, section, block } = await client.beforeCompaction("u");
-  assert.deepEqual({ flushed, section, block }, { flushed: false, section: awaySection(), block: "" });
+  assert.deepEqual({ flushed, section, block }, { flushed: false, section: outageSection(), block: "" });
   assert.equal(warnings.length, 2);
   for (const warning of warnings) assert.match(warning, /^sideband: .*cannot reach http:\/\/[^\n]*$/);
 });
@@ -171,7 +171,7 @@ test("memory that is away for a moment is replaced by the last known one", async
   t.mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 10, 18, 4) });
   await client.inject("p", "u");
   t.mock.timers.tick(60_000);
-  const known = awaySection({
+  const known = outageSection({
     section: memorySection(CONTEXT, "index"),
     atMs: Date.UTC(2026, 10, 18, 4),
   });
@@ -180,5 +180,5 @@ test("memory that is away for a moment is replaced by the last known one", async
   assert.equal((await client.beforeCompaction("u")).section, known);
   // What is forgotten is not brought back, not even when the answer to the call is lost.
   await assert.rejects(client.forgetUser("u"));
-  assert.equal(await client.inject("p", "u"), `p\n\n${awaySection()}`);
+  assert.equal(await client.inject("p", "u"), `p\n\n${outageSection()}`);
 });

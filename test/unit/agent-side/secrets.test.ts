@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { SECRET_PATTERNS } from "../../../src/agent-side/secret-patterns.ts";
-import { keptValue } from "../../../src/agent-side/secrets.ts";
+import { SECRET_PATTERNS, sanitizeValue } from "../../../src/agent-side/secrets.ts";
 import { HIDDEN_CHARACTERS } from "../../../src/base/hidden-characters.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
 import { growthFault } from "../../tidy/expressions.ts";
@@ -52,22 +51,22 @@ const FACTS = [
 test("keys, tokens and passwords are refused with a line that says what to do", () => {
   for (const secret of SECRETS) {
     assert.throws(
-      () => keptValue(`deploys with ${secret}`),
+      () => sanitizeValue(`deploys with ${secret}`),
       (error: Error & { code: string }) =>
         error.code === "secret_refused" && /^This looks like an? .*Leave the secret out/.test(error.message),
       secret,
     );
-    assert.equal(keptValue(secret, true), secret, "allowed");
+    assert.equal(sanitizeValue(secret, true), secret, "allowed");
   }
 });
 
 test("facts that only speak of secrets are kept as they are", () => {
-  for (const fact of FACTS) assert.equal(keptValue(fact), fact);
+  for (const fact of FACTS) assert.equal(sanitizeValue(fact), fact);
 });
 
 function isRefused(value: string): boolean {
   try {
-    keptValue(value);
+    sanitizeValue(value);
     return false;
   } catch {
     return true;
@@ -106,11 +105,11 @@ test("a secret with invisible characters in it, or in other letters, is found as
 });
 
 test("private parts are never kept, not even where secrets are allowed", () => {
-  assert.equal(keptValue("lives in <private>12 St James's Square, </private>London"), "lives in London");
-  assert.equal(keptValue("Ada <PRIVATE>King", true), "Ada");
-  assert.equal(keptValue("a <private>password=abc</private> b"), "a  b");
+  assert.equal(sanitizeValue("lives in <private>12 St James's Square, </private>London"), "lives in London");
+  assert.equal(sanitizeValue("Ada <PRIVATE>King", true), "Ada");
+  assert.equal(sanitizeValue("a <private>password=abc</private> b"), "a  b");
   for (const value of ["<private>all</private>", " <private>a</private> <private>b"]) {
-    assert.throws(() => keptValue(value, true), { code: "private_refused" });
+    assert.throws(() => sanitizeValue(value, true), { code: "private_refused" });
   }
 });
 

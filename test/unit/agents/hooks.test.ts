@@ -6,9 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
-import { awaySection, memorySection } from "../../../src/agent-side/memory-section.ts";
+import { memorySection, outageSection } from "../../../src/agent-side/memory-section.ts";
 import { STORE_BEFORE_END } from "../../../src/agent-side/prompts.ts";
-import { awayOutput, type HookHost, hookInput, memoryWork, saidFirst } from "../../../src/agents/hooks.ts";
+import {
+  type HookHost,
+  hookInput,
+  immediateOutput,
+  memoryWork,
+  outageOutput,
+} from "../../../src/agents/hooks.ts";
 
 /** What a session is told at its start. */
 async function startWith(
@@ -37,18 +43,18 @@ test("a session starts with the facts alone where the block does not come", asyn
 
 test("where memory is away the host shows it to the person, and the model is told in every session and sub-agent", () => {
   const said = (event: string, host: HookHost) => {
-    const output = awayOutput(hookInput(JSON.stringify({ hook_event_name: event })), host, "no answer");
+    const output = outageOutput(hookInput(JSON.stringify({ hook_event_name: event })), host, "no answer");
     return output === "" ? "" : JSON.parse(output);
   };
   const line = "Sideband: going on without memory: no answer";
-  const context = (hookEventName: string) => ({ hookEventName, additionalContext: awaySection() });
+  const context = (hookEventName: string) => ({ hookEventName, additionalContext: outageSection() });
   for (const host of ["claude-code", "codex", "gemini-cli", "vscode"] as const)
     assert.deepEqual(said("SessionStart", host), {
       systemMessage: line,
       hookSpecificOutput: context("SessionStart"),
     });
   assert.deepEqual(said("SubagentStart", "claude-code"), { hookSpecificOutput: context("SubagentStart") });
-  assert.deepEqual(said("sessionStart", "cursor"), { additional_context: awaySection() });
+  assert.deepEqual(said("sessionStart", "cursor"), { additional_context: outageSection() });
   assert.equal(said("SessionStart", "opencode").isAway, true);
   for (const event of ["PreCompact", "Stop"]) assert.equal(said(event, "claude-code"), "");
 });
@@ -139,7 +145,7 @@ test("of a transcript of 300 MB only the end is read, at a stop and at a resumpt
   // A hole of zeros before what is appended takes no room on the disk.
   truncateSync(path, 300 << 20);
   const stop = () =>
-    saidFirst(hookInput(JSON.stringify({ hook_event_name: "Stop", transcript_path: path })), "codex");
+    immediateOutput(hookInput(JSON.stringify({ hook_event_name: "Stop", transcript_path: path })), "codex");
   const startMs = performance.now();
   assert.equal(stop(), "", "what was said long ago is not counted");
   const lines = Array(25)

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { AGENTS, lastingCommand, withPiece } from "../../../src/agents/install.ts";
+import { AGENTS, permanentCommand, withPiece } from "../../../src/agents/install.ts";
 import { AGENT_FILES } from "../../../src/main/package.ts";
 
 const NODE = "C:\\Program Files\\nodejs\\node.exe";
@@ -29,8 +29,8 @@ test("on Windows the files do not call the command that npm puts on the search p
   const folder = mkdtempSync(join(tmpdir(), "sideband-path-"));
   context.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "sideband"), "#!/bin/sh\necho 0.1.0\n", { mode: 0o700 });
-  assert.deepEqual(lastingCommand(folder, SCRIPT, "0.1.0", "linux"), ["sideband"]);
-  assert.deepEqual(lastingCommand(folder, SCRIPT, "0.1.0", "win32"), [process.execPath, SCRIPT]);
+  assert.deepEqual(permanentCommand(folder, SCRIPT, "0.1.0", "linux"), ["sideband"]);
+  assert.deepEqual(permanentCommand(folder, SCRIPT, "0.1.0", "win32"), [process.execPath, SCRIPT]);
 });
 
 test("on Windows a hook is a bare name with a script in quotes, which bash, cmd.exe and PowerShell start", () => {

@@ -16,8 +16,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import fc from "fast-check";
-import type { Piece } from "../../../src/agents/agent-kind.ts";
-import { InstallationRecord, isIntact } from "../../../src/agents/installed.ts";
+import type { Piece } from "../../../src/agents/agent-files.ts";
+import { InstallationRecord, isIntact } from "../../../src/agents/installation-record.ts";
 import { changeBetween, textBefore } from "../../../src/agents/text-change.ts";
 import { closeHomeFolder } from "../../../src/agents/user-file.ts";
 

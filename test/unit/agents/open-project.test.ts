@@ -5,8 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openProject } from "../../../src/agents/open-project.ts";
-import { projectName } from "../../../src/agents/project.ts";
+import { openProject, projectName } from "../../../src/agents/project.ts";
 import { Sideband } from "../../../src/sdk/index.ts";
 import { scriptedServer } from "../sdk/scripted-server.ts";
 

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { decodedText, type FormatName, readFormat } from "../../../src/cli/import/formats.ts";
 import { type LocatedValue, locatedJson } from "../../../src/cli/import/located-json.ts";
-import { addLabelCommand } from "../../../src/cli/spoken-command.ts";
+import { addLabelCommand } from "../../../src/cli/printed-commands.ts";
 
 const OWN = { label: "FAMILY.wife", description: "her name", example: "" };
 const options = { labels: [...CHANNELS, OWN], userId: "ada" };

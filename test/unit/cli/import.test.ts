@@ -1,4 +1,4 @@
-/** sideband import --from and export --as markdown, beside an owner in this process: what is said, and what is stored. */
+/** sideband import and export --as markdown, beside an owner in this process: what is said, and what is stored. */
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ function undoWords(out: string): string[] {
 
 test("a dry run is the default: it prints the table, writes nothing and begins no store", () =>
   withData(async (data, folder) => {
-    const dry = await run("import", "--from", NOTES, "--data", data, "--user", "ada");
+    const dry = await run("import", NOTES, "--data", data, "--user", "ada");
     assert.deepEqual([dry.status, dry.err], [0, ""]);
     assert.match(dry.out, /^notes\.md: text, such as CLAUDE\.md, for ada\n/);
     assert.match(
@@ -38,10 +38,10 @@ test("a dry run is the default: it prints the table, writes nothing and begins n
       /\n12 facts would be written, 36 lines are not imported\. Nothing was written yet: add --write\.\n/,
     );
     assert.ok(!dry.out.includes("sk-ant-"), "what looks like a secret is not printed");
-    const json = await run("import", "--from", NOTES, "--json", "--data", data);
+    const json = await run("import", NOTES, "--json", "--data", data);
     const { facts, not_imported, written } = JSON.parse(json.out);
     assert.deepEqual([facts.length, not_imported.length, written], [12, 36, 0]);
-    // A text for an assistant, whose answer is what --from - takes.
+    // A text for an assistant, whose answer is what "import -" takes.
     const prompt = await run("import", "--prompt", "--data", data);
     assert.match(prompt.out, /LABEL=value[\s\S]*\nPREF\.tone: The tone to strike\n[\s\S]*My notes:\n/);
     assert.deepEqual(readdirSync(folder), []);
@@ -52,7 +52,7 @@ test("docs/agents/import.md shows what its example prints", () =>
     const guide = readFileSync(new URL("../../../docs/agents/import.md", import.meta.url), "utf8");
     const [, notes] = /printf '(.*)' > notes\.md/.exec(guide)!;
     writeFileSync(join(folder, "notes.md"), notes.replaceAll("\\n", "\n"));
-    const { out } = await run("import", "--from", join(folder, "notes.md"), "--data", data, "--user", "ada");
+    const { out } = await run("import", join(folder, "notes.md"), "--data", data, "--user", "ada");
     assert.ok(guide.includes(`\`\`\`\n${out.slice(0, out.indexOf("add --write.") + 12)}\n\`\`\``), out);
   }));
 
@@ -64,7 +64,7 @@ test("--write stores with the file as the writer, and the printed command takes 
       await run("remember", "PREF.tone", "loud", ...ada);
       await run("remember", "PREF.editor", "Neovim", ...ada);
       const before = (await run("facts", ...here)).out;
-      const written = await run("import", "--from", NOTES, "--write", ...here);
+      const written = await run("import", NOTES, "--write", ...here);
       assert.deepEqual([written.status, written.err], [0, ""]);
       assert.match(written.out, /\nLINE +WRITTEN +FOR THE /);
       assert.match(written.out, /\n67 +PREF\.tone +person +"loud" +"warm"\n/);
@@ -80,7 +80,7 @@ test("--write stores with the file as the writer, and the printed command takes 
           ["loud", "cli"],
         ],
       );
-      const again = await run("import", "--from", NOTES, "--write", ...here);
+      const again = await run("import", NOTES, "--write", ...here);
       assert.match(
         again.out,
         /\n0 facts would be written, 12 facts are there already, 36 lines are not imported\.\n/,
@@ -99,7 +99,7 @@ test("where no history is kept, nothing is said to be undone by a command", () =
       async () => {
         const ada = ["--user", "ada", "--data", data];
         await run("remember", "PREF.tone", "loud", ...ada);
-        const { out } = await run("import", "--from", NOTES, "--write", ...ada);
+        const { out } = await run("import", NOTES, "--write", ...ada);
         const again = await run("remember", "PREF.tone", "x", ...ada);
         assert.match(again.out, /^PREF\.tone: was .*; no undo: the earlier value is not kept\n$/);
         assert.match(out, /\nIt cannot be rolled back: the service keeps no history of some facts\.\n$/);
@@ -117,14 +117,19 @@ test("bad input gets one line that says what to do, and writes nothing", () =>
     const empty = file("empty", "");
     const half = file("half.jsonl", '{"type":"entity","name":"me","observations":[]}\n{"type":"ent');
     const calls: [number, RegExp, ...string[]][] = [
-      [1, /there is no file nope$/, "--from", "nope"],
-      [1, /is a folder: name a file in it$/, "--from", folder],
-      [1, /cannot import empty: it is empty$/, "--from", empty, "--write"],
-      [1, /cannot import half\.jsonl: line 2 is not JSON; is the file whole\?$/, "--from", half],
-      [2, /--as takes one of sideband, lines, mcp-memory/, "--from", empty, "--as", "csv"],
-      [2, /give --from FILE or --prompt/, "--write"],
-      [2, /give --from FILE or --prompt/, "--from", empty, "--prompt"],
-      [2, /--write stores and --dry-run does not/, "--from", empty, "--write", "--dry-run"],
+      [1, /there is no file nope$/, "nope"],
+      [1, /is a folder: name a file in it$/, folder],
+      [1, /cannot import empty: it is empty$/, empty, "--write"],
+      [1, /cannot import half\.jsonl: line 2 is not JSON; is the file whole\?$/, half],
+      [2, /--as takes one of sideband, lines, mcp-memory/, empty, "--as", "csv"],
+      [2, /give FILE \("-" for standard input\) or --prompt; .* sideband accounts import$/, "--write"],
+      [
+        2,
+        /give FILE \("-" for standard input\) or --prompt; .* sideband accounts import$/,
+        empty,
+        "--prompt",
+      ],
+      [2, /--write stores and --dry-run does not/, empty, "--write", "--dry-run"],
     ];
     for (const [status, message, ...call] of calls) {
       const refused = await run("import", ...call, "--data", data);
@@ -138,14 +143,7 @@ test("bad input gets one line that says what to do, and writes nothing", () =>
       "USER.gpu= ",
       "PREF.tone=password: hunter2!x",
     ];
-    const { out } = await run(
-      "import",
-      "--from",
-      file("values", values.join("\n")),
-      "--json",
-      "--data",
-      data,
-    );
+    const { out } = await run("import", file("values", values.join("\n")), "--json", "--data", data);
     const { facts, not_imported } = JSON.parse(out);
     assert.deepEqual(facts, []);
     assert.deepEqual(
@@ -171,7 +169,7 @@ const HOSTILE = {
   "TASK.next": "# project",
 };
 
-test("export --as markdown, then import --from: the same facts, whatever is in them, and the rest of the file stays", () =>
+test("export --as markdown, then import: the same facts, whatever is in them, and the rest of the file stays", () =>
   withData((data, folder) =>
     besideOwner(data, async () => {
       const memoryOf = (user: string, project: string) => [
@@ -185,7 +183,7 @@ test("export --as markdown, then import --from: the same facts, whatever is in t
       const ada = memoryOf("ada", "loom/x");
       const lines = Object.entries(HOSTILE).map(([label, value]) => `${label}=${value}\n`);
       writeFileSync(join(folder, "facts"), lines.join(""));
-      const stored = await run("import", "--from", join(folder, "facts"), "--write", "--json", ...ada);
+      const stored = await run("import", join(folder, "facts"), "--write", "--json", ...ada);
       assert.equal(JSON.parse(stored.out).written, lines.length, stored.out);
       await run("remember", "PREF.units", "metric", "--scope", "project", ...ada);
       await run("remember", "TASK.reminder", "tea", "--until", "2099-01-01T00:00:00Z", ...ada);
@@ -215,14 +213,14 @@ test("export --as markdown, then import --from: the same facts, whatever is in t
       assert.equal(readFileSync(file, "utf8"), text);
       assert.equal(`${own}\n${(await exported()).out}`, text);
 
-      const same = JSON.parse((await run("import", "--from", file, "--json", ...ada)).out);
+      const same = JSON.parse((await run("import", file, "--json", ...ada)).out);
       assert.deepEqual([same.facts, same.same.length], [[], facts.length]);
       assert.deepEqual(
         same.not_imported.map(({ line }: { line: number }) => line),
         [1, 3],
       );
       const eve = memoryOf("eve", "mill/y");
-      assert.match((await run("import", "--from", file, "--write", ...eve)).out, /\n9 facts written\.\n/);
+      assert.match((await run("import", file, "--write", ...eve)).out, /\n9 facts written\.\n/);
       assert.deepEqual(await factsOf(eve), facts);
 
       await run("forget", "--all", "--yes", "--user", "ada", "--data", data);
@@ -294,13 +292,13 @@ test("an export of Sideband brings places, ends and labels along", () =>
     const other = join(folder, "other");
     await besideOwner(other, async () => {
       const eve = ["--user", "eve", "--data", other];
-      const dry = await run("import", "--from", file, ...eve);
+      const dry = await run("import", file, ...eve);
       assert.match(
         dry.out,
         /^ada\.jsonl: an export of Sideband of ada, for eve\nnot looked at: keys and earlier values\n/,
       );
       assert.match(dry.out, /\nlabels that would be added: TRIP\.goal\n/);
-      assert.match((await run("import", "--from", file, "--write", ...eve)).out, /\n3 facts written\.\n/);
+      assert.match((await run("import", file, "--write", ...eve)).out, /\n3 facts written\.\n/);
       assert.match((await run("labels", "--data", other)).out, /\nTRIP\.goal +person +where to \(added /);
       const { out } = await run("facts", "--json", "--project", "loom/x", ...eve);
       assert.deepEqual(
@@ -338,7 +336,7 @@ test("more facts than a step takes: what was written is said, what was not is sa
     const stops = join(folder, "stops");
     writeFileSync(stops, labels.map((label) => `${label}=here\n`).join(""));
     const ada = ["--user", "ada", "--url", running.url];
-    const written = await run("import", "--from", stops, "--write", ...ada);
+    const written = await run("import", stops, "--write", ...ada);
     assert.equal(written.status, 1);
     assert.match(written.out, /\n40 facts written\.\n/);
     assert.match(
@@ -359,9 +357,9 @@ test("an import names the labels that it added", () =>
       return JSON.stringify({ kind: "label", account: "default", label: record });
     };
     writeFileSync(file, `${lineOf("FAMILY.wife", 40)}\n${lineOf("FAMILY.child", 41)}\n`);
-    const imported = await run("import", file, "--new-master-key", "--data", data);
+    const imported = await run("accounts", "import", file, "--new-master-key", "--data", data);
     assert.equal(imported.out, "added 2 labels: FAMILY.wife, FAMILY.child\nimported 0 facts from 2 lines\n");
-    const again = JSON.parse((await run("import", file, "--json", "--data", data)).out);
+    const again = JSON.parse((await run("accounts", "import", file, "--json", "--data", data)).out);
     assert.deepEqual(again.labels_added, []);
   }));
 
@@ -369,12 +367,12 @@ test("200,000 lines are listed in a table that a person can read, and all of the
   withData(async (data, folder) => {
     const file = join(folder, "long.md");
     writeFileSync(file, "- x\n".repeat(200_000));
-    const { status, out } = await run("import", "--from", file, "--data", data);
+    const { status, out } = await run("import", file, "--data", data);
     assert.equal(status, 0);
     assert.ok(out.length < 20_000, String(out.length));
     assert.match(out, /\nand 199,800 more: --json has all of them\n/);
     assert.match(out, /\n0 facts would be written, 200000 lines are not imported\.\n/);
-    const { out: json } = await run("import", "--from", file, "--json", "--data", data);
+    const { out: json } = await run("import", file, "--json", "--data", data);
     assert.equal(JSON.parse(json).not_imported.length, 200_000);
   }));
 
@@ -387,7 +385,7 @@ test("a file with more facts than a person has is refused in one line", () =>
       place: `p${i}`,
     }));
     writeFileSync(file, JSON.stringify({ kind: "user", account: "default", user_id: "ada", facts }));
-    const { status, err } = await run("import", "--from", file, "--data", data);
+    const { status, err } = await run("import", file, "--data", data);
     assert.deepEqual(
       [status, err],
       [

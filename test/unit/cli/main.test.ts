@@ -70,6 +70,23 @@ test("no command is a wrong call that shows the overview; an unknown one is name
   }
 });
 
+test("another spelling is a wrong call, and one line says what to write", async (context) => {
+  for (const [line, instead] of [
+    ["import --from notes.md --write", "import FILE"],
+    ["import all.jsonl --with-keys", "accounts import FILE"],
+    ["import all.jsonl --master-key=old.key", "accounts import FILE"],
+    ["backup /backups/today", "backup create FOLDER"],
+    ["restore /backups/today --data new", "backup restore BACKUP, or sideband restore LABEL REVISION"],
+  ]) {
+    const { status, out, err } = await run(context, ...line.split(" "));
+    const expected = `sideband ${line.split(" ")[0]}: write sideband ${instead}\n`;
+    assert.deepEqual([status, out, err], [2, "", expected]);
+  }
+  const { status, err } = await run(context, "export", "--out", "all.jsonl");
+  assert.equal(status, 2);
+  assert.match(err, /--as jsonl or --as markdown is needed; .* sideband accounts export \(/);
+});
+
 test("help before a command is that command's help", async (context) => {
   for (const name of ["remember", "keys create"]) {
     const { status, out } = await run(context, "help", ...name.split(" "));
@@ -121,8 +138,8 @@ test("the first word of a group of commands shows the help of each", async (cont
 
 test("wrong options and arguments are a wrong call", async (context) => {
   const calls: [string, ...string[]][] = [
-    ["expected one file of profiles", "measure"],
-    ["expected one file of profiles", "measure", "a", "b"],
+    ["it takes FILE.jsonl", "measure"],
+    ["it takes FILE.jsonl", "measure", "a", "b"],
     ["there is no option --nonsense", "measure", "--nonsense", "a"],
     ["there is no option --jsn", "facts", "--jsn"],
     [

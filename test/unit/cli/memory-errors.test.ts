@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryError } from "../../../src/cli/memory-errors.ts";
+import { memoryError } from "../../../src/cli/memory-command.ts";
 import { readAgentConfig } from "../../../src/config.ts";
 import { SidebandError } from "../../../src/sdk/index.ts";
 

@@ -19,7 +19,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readConfig } from "../../../src/config.ts";
-import { doorPath } from "../../../src/door-client/door-path.ts";
+import { doorPath } from "../../../src/door-client/private-folder.ts";
 import { openCore } from "../../../src/main/core.ts";
 import { damage } from "../../fixtures/behind-the-store.ts";
 import { blockOf, FILLED_USERS, fill, runBesideOwner } from "./filled-data.ts";
@@ -79,13 +79,19 @@ test("backup, restore, verify, compact, read", () =>
     await fill(data);
     const block = await blockOf(data, "user-2");
     const backup = join(folder, "backup");
-    assert.equal((await run("backup", backup, "--data", data)).status, 0);
-    assert.equal((await run("backup", backup, "--data", data)).status, 1, "a backup overwrites nothing");
+    assert.equal((await run("backup", "create", backup, "--data", data)).status, 0);
+    assert.equal(
+      (await run("backup", "create", backup, "--data", data)).status,
+      1,
+      "a backup overwrites nothing",
+    );
     const restored = join(folder, "restored");
-    assert.equal((await run("restore", backup, "--data", restored)).status, 0);
-    assert.equal((await run("restore", backup, "--data", restored)).status, 1);
+    assert.equal((await run("backup", "restore", backup, "--data", restored)).status, 0);
+    assert.equal((await run("backup", "restore", backup, "--data", restored)).status, 1);
     const verified = JSON.parse((await runBesideOwner(restored, "verify", "--json")).out);
     assert.deepEqual(verified, { users: FILLED_USERS, facts: 3 * FILLED_USERS, overflowed: 0, findings: [] });
+    const ofBackup = await besideOwner(backup, () => run("backup", "verify", backup, "--json"));
+    assert.deepEqual([ofBackup.status, JSON.parse(ofBackup.out)], [0, verified]);
     const compacted = JSON.parse((await run("compact", "--json", "--data", restored)).out);
     assert.ok(compacted.entries >= 4 * FILLED_USERS && compacted.after_bytes > 0);
     const file = join(folder, "block.txt");
@@ -107,14 +113,33 @@ test("a backup has the master key unless it is asked for without it", () =>
     await begin(data);
     await run("keys", "create", "--account", "acme", "--data", data);
     const key = readFileSync(join(data, "master.key"), "utf8");
-    await run("backup", join(folder, "with"), "--data", data);
+    await run("backup", "create", join(folder, "with"), "--data", data);
     assert.equal(readFileSync(join(folder, "with", "master.key"), "utf8"), key);
     assert.equal(
-      (await run("backup", join(folder, "without"), "--without-master-key", "--data", data)).status,
+      (await run("backup", "create", join(folder, "without"), "--without-master-key", "--data", data)).status,
       0,
     );
     assert.ok(existsSync(join(folder, "without", "sideband.json")));
     assert.equal(existsSync(join(folder, "without", "master.key")), false);
+  }));
+
+test("a backup is verified in its own folder, which gets no secret for that; another folder is none", () =>
+  withData(async (data, folder) => {
+    await run("keys", "create", "--account", "acme", "--data", data);
+    const backup = join(folder, "backup");
+    await run("backup", "create", backup, "--data", data);
+    const { status, out } = await run("backup", "verify", backup);
+    assert.deepEqual(
+      [status, out],
+      [0, "0 users, 0 facts, 0 did not fit into their block: all read back exactly\n"],
+    );
+    assert.equal(existsSync(join(backup, "admin.token")), false);
+    const none = await run("backup", "verify", folder);
+    assert.deepEqual([none.status, none.err], [1, `sideband backup verify: ${folder} holds no backup\n`]);
+    await damage(backup, "accounts", "acme");
+    const damaged = await run("backup", "verify", backup);
+    assert.equal(damaged.status, 1);
+    assert.match(damaged.out, /: 1 fault\n$/);
   }));
 
 test("verify names a damaged record and ends with status 1", () =>
@@ -168,7 +193,7 @@ for (const [what, answer, message] of [
         response.end(request.url === "/operator/owner" ? "{}" : `${answer}\n`);
       }).listen(doorPath(data));
       await once(owner, "listening");
-      const { status, err } = await run("export", "--out", file, "--data", data);
+      const { status, err } = await run("accounts", "export", "--out", file, "--data", data);
       owner.close();
       assert.equal(status, 1);
       assert.match(err, message);
@@ -202,7 +227,7 @@ test("an export whose owner has just ended is made by the next one, and a link s
       response.end("{}");
     }).listen(doorPath(data));
     await once(owner, "listening");
-    assert.equal((await run("export", "--out", link, "--data", data)).status, 0);
+    assert.equal((await run("accounts", "export", "--out", link, "--data", data)).status, 0);
     assert.ok(lstatSync(link).isSymbolicLink());
     assert.equal(readFileSync(file, "utf8").split("\n").length, FILLED_USERS + 1);
     assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -214,7 +239,7 @@ test("an export into a pipe does not replace it", () =>
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
     const read = readFile(pipe, "utf8");
-    assert.equal((await run("export", "--out", pipe, "--data", data)).status, 0);
+    assert.equal((await run("accounts", "export", "--out", pipe, "--data", data)).status, 0);
     assert.ok(lstatSync(pipe).isFIFO());
     assert.equal((await read).split("\n").length, FILLED_USERS + 1);
   }));
@@ -229,10 +254,11 @@ test("every command has help, refuses unknown options with status 2, and says wh
       "keys list",
       "keys revoke",
       "usage",
-      "export",
-      "import",
-      "backup",
-      "restore",
+      "accounts export",
+      "accounts import",
+      "backup create",
+      "backup verify",
+      "backup restore",
       "verify",
       "compact",
       "read",
@@ -244,7 +270,7 @@ test("every command has help, refuses unknown options with status 2, and says wh
       assert.match(help.out, /Exit status: /);
       assert.equal((await run(...name.split(" "), "--no-such-option")).status, 2, name);
     }
-    for (const name of ["verify", "compact", "export", "usage", "keys list", "keys revoke x"]) {
+    for (const name of ["verify", "compact", "accounts export", "usage", "keys list", "keys revoke x"]) {
       const refused = await run(...name.split(" "), "--data", data);
       assert.equal(refused.status, 1);
       assert.match(
@@ -276,10 +302,10 @@ test("what the system refuses is one line, not a stack trace", () =>
     writeFileSync(file, "");
     for (const args of [
       ["keys", "list", "--data", file],
-      ["import", join(folder, "missing.jsonl"), "--data", data],
+      ["accounts", "import", join(folder, "missing.jsonl"), "--data", data],
       ["read", "--account", "a", "--user", "u", join(folder, "missing.txt"), "--data", data],
-      ["backup", join(file, "backup"), "--data", data],
-      ["export", "--out", join(folder, "no", "such", "folder"), "--data", data],
+      ["backup", "create", join(file, "backup"), "--data", data],
+      ["accounts", "export", "--out", join(folder, "no", "such", "folder"), "--data", data],
     ]) {
       const { status, err } = await run(...args);
       assert.equal(status, 1, args.join(" "));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { terminalText } from "../../../src/agent-side/shown-text.ts";
+import { terminalText } from "../../../src/agent-side/escaped-text.ts";
 import { CLASS_A, CLASS_B } from "../../../src/codec/alphabet-data.ts";
 import { besideOwner, run, withData } from "./run-command.ts";
 
@@ -44,13 +44,13 @@ test("every command prints what a terminal would obey or hide as an escape, and 
       assert.equal(JSON.parse(line).facts[0].value, TURNED);
 
       const missing = join(folder, "a\u001b[2Jb\u202e.md");
-      for (const call of [["import", missing], ["import", "--from", missing], [`\u001b[2J`]]) {
+      for (const call of [["accounts", "import", missing], ["import", missing], [`\u001b[2J`]]) {
         const { status, err } = await run(...call);
         assert.ok(status > 0 && err.includes("\\u001b[2J"), err);
         assert.doesNotMatch(err, OBEYED);
       }
       writeFileSync(missing, "Tone: dry\n");
-      const dry = await run("import", "--from", missing, ...ada);
+      const dry = await run("import", missing, ...ada);
       assert.ok(dry.out.includes("\\u001b[2Jb\\u202e.md"), dry.out);
       assert.doesNotMatch(dry.out, OBEYED);
     }),

@@ -1,10 +1,10 @@
-/** sideband export and import between two data folders: what comes along, what must be asked for, what is refused. */
+/** sideband accounts export and import between two data folders: what comes along, what must be asked for, what is refused. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { spokenCommand } from "../../../src/cli/spoken-command.ts";
+import { sidebandCommand } from "../../../src/cli/printed-commands.ts";
 import { blockOf, FILLED_USERS, fill, runBesideOwner } from "./filled-data.ts";
 import { run, withData } from "./run-command.ts";
 
@@ -17,7 +17,7 @@ test("export and import: a second folder holds the same facts with their times, 
     await fill(data);
     await run("keys", "create", "--account", "acme", "--data", data);
     const file = join(folder, "facts.jsonl");
-    const { status, out } = await run("export", "--out", file, "--data", data);
+    const { status, out } = await run("accounts", "export", "--out", file, "--data", data);
     assert.deepEqual(
       [status, out],
       [0, `wrote 1 key and ${FILLED_USERS} users with ${3 * FILLED_USERS} facts to ${file}\n`],
@@ -25,7 +25,16 @@ test("export and import: a second folder holds the same facts with their times, 
     const lines = readFileSync(file, "utf8").trim().split("\n");
     assert.equal(lines.length, FILLED_USERS + 1);
     const other = join(folder, "other");
-    const imported = await run("import", file, "--with-keys", "--new-master-key", "--json", "--data", other);
+    const imported = await run(
+      "accounts",
+      "import",
+      file,
+      "--with-keys",
+      "--new-master-key",
+      "--json",
+      "--data",
+      other,
+    );
     assert.deepEqual(JSON.parse(imported.out), {
       lines: FILLED_USERS + 1,
       facts: 3 * FILLED_USERS,
@@ -37,17 +46,20 @@ test("export and import: a second folder holds the same facts with their times, 
     });
     assert.match(imported.err, /^with keys: 1 key\nACCOUNT +TIER +KEY +ACCESS/);
     const again = join(folder, "again.jsonl");
-    await run("export", "--out", again, "--data", other);
+    await run("accounts", "export", "--out", again, "--data", other);
     assert.equal(readFileSync(again, "utf8"), readFileSync(file, "utf8"));
     writeFileSync(
       file,
       `${lines[1]}\n{"kind":"user","account":"acme","user_id":"x","facts":[{"label":"NO.such"}]}\n`,
     );
-    const bad = await run("import", file, "--data", other);
+    const bad = await run("accounts", "import", file, "--data", other);
     assert.equal(bad.status, 1);
     assert.match(bad.err, /line 2: /);
     writeFileSync(file, `{"kind":"user","account":"acme","user_id":"one","facts":${ONE_FACT}}\n`);
-    assert.equal((await run("import", file, "--data", other)).out, "imported 1 fact from 1 line\n");
+    assert.equal(
+      (await run("accounts", "import", file, "--data", other)).out,
+      "imported 1 fact from 1 line\n",
+    );
   }));
 
 test("import takes keys only where it is asked to, and lists them before", () =>
@@ -66,25 +78,25 @@ test("import takes keys only where it is asked to, and lists them before", () =>
     );
     const { prefix, id } = JSON.parse(made.out);
     const [file, other] = ["facts.jsonl", "other"].map((name) => join(folder, name));
-    await run("export", "--out", file, "--data", data);
+    await run("accounts", "export", "--out", file, "--data", data);
     // As a user's file with a key in it that the operator does not expect.
     writeFileSync(
       file,
       readFileSync(file, "utf8").replaceAll('"account":"acme","user_id"', '"account":"default","user_id"'),
     );
     const facts = 3 * FILLED_USERS;
-    const bare = await run("import", file, "--new-master-key", "--data", other);
+    const bare = await run("accounts", "import", file, "--new-master-key", "--data", other);
     assert.deepEqual(
       [bare.status, bare.out, bare.err],
       [
         0,
-        `not taken: 1 key; "sideband import FILE --with-keys" lists and takes them, too\n` +
+        `not taken: 1 key; "sideband accounts import FILE --with-keys" lists and takes them, too\n` +
           `imported ${facts} facts from ${FILLED_USERS + 1} lines\n`,
         "",
       ],
     );
     assert.deepEqual(JSON.parse((await run("keys", "list", "--json", "--data", other)).out).keys, []);
-    const asked = await run("import", file, "--with-keys", "--data", other);
+    const asked = await run("accounts", "import", file, "--with-keys", "--data", other);
     assert.equal(
       asked.out,
       `with keys: 1 key\nACCOUNT  TIER       KEY            ACCESS                      NOTE\n` +
@@ -96,16 +108,16 @@ test("import takes keys only where it is asked to, and lists them before", () =>
     // A key that breaks a rule is refused before anything is written.
     const third = join(folder, "third");
     writeFileSync(file, `${readFileSync(file, "utf8").replace(prefix, "\\u001b[2J")}`);
-    const refused = await run("import", file, "--with-keys", "--new-master-key", "--data", third);
+    const refused = await run("accounts", "import", file, "--with-keys", "--new-master-key", "--data", third);
     assert.deepEqual(
       [refused.status, refused.err],
       [
         1,
-        "sideband import: line 1: This line cannot be imported: the key's prefix is not how a key begins.\n",
+        "sideband accounts import: line 1: This line cannot be imported: the key's prefix is not how a key begins.\n",
       ],
     );
     assert.ok(!existsSync(third));
-    const piped = await run("import", "--with-keys", "--data", other);
+    const piped = await run("accounts", "import", "--with-keys", "--data", other);
     assert.equal(piped.status, 2);
     assert.match(piped.err, /--with-keys needs FILE/);
   }));
@@ -115,23 +127,24 @@ test("import: a folder without a master key is given one by the operator, and bl
     await fill(data);
     const block = await blockOf(data, "user-2");
     const [file, other, wrong] = ["facts.jsonl", "other", "wrong.key"].map((name) => join(folder, name));
-    const exported = await run("export", "--out", file, "--data", data);
+    const exported = await run("accounts", "export", "--out", file, "--data", data);
     assert.match(
       exported.err,
       /not exported: master\.key and admin\.token \(copy them yourself\), records of Idempo/,
     );
     assert.doesNotMatch(readFileSync(file, "utf8"), /master|[0-9a-f]{64}/);
     const ownKey = join(data, "master.key");
-    const asked = await run("import", file, "--data", other);
+    const asked = await run("accounts", "import", file, "--data", other);
     assert.notEqual(asked.status, 0);
     assert.match(asked.err, /has no master\.key.*--master-key FILE.*--new-master-key/);
     assert.ok(!existsSync(other), "a refused import leaves nothing behind");
     assert.equal(
-      (await run("import", file, "--master-key", ownKey, "--new-master-key", "--data", other)).status,
+      (await run("accounts", "import", file, "--master-key", ownKey, "--new-master-key", "--data", other))
+        .status,
       2,
     );
     assert.equal(
-      (await run("import", file, "--with-keys", "--master-key", ownKey, "--data", other)).status,
+      (await run("accounts", "import", file, "--with-keys", "--master-key", ownKey, "--data", other)).status,
       0,
     );
     const copied = join(other, "master.key");
@@ -142,9 +155,9 @@ test("import: a folder without a master key is given one by the operator, and bl
     writeFileSync(blockFile, block);
     assert.equal((await runBesideOwner(other, "read", blockFile, ...account)).status, 0);
     // A folder with a key needs none, and does not take another one.
-    assert.equal((await run("import", file, "--data", other)).status, 0);
+    assert.equal((await run("accounts", "import", file, "--data", other)).status, 0);
     writeFileSync(wrong, `1 ${"0a".repeat(32)}\n`);
-    const refused = await run("import", file, "--master-key", wrong, "--data", other);
+    const refused = await run("accounts", "import", file, "--master-key", wrong, "--data", other);
     assert.equal(refused.status, 1);
     assert.match(refused.err, /has other master keys than .*wrong\.key/);
     assert.equal(readFileSync(copied, "utf8"), readFileSync(ownKey, "utf8"));
@@ -158,17 +171,17 @@ test("import: a line that is refused is named, however much of the file comes af
       [`\n{${"x".repeat(12_000_000)}`, "line 2: A line has at most 4194304 characters."],
     ]) {
       writeFileSync(file, text);
-      const { status, err } = await run("import", file, "--new-master-key", "--data", data);
-      assert.deepEqual([status, err], [1, `sideband import: ${refusal}\n`]);
+      const { status, err } = await run("accounts", "import", file, "--new-master-key", "--data", data);
+      assert.deepEqual([status, err], [1, `sideband accounts import: ${refusal}\n`]);
     }
     const notes = join(folder, "CLAUDE.md");
     writeFileSync(notes, "# Notes\n");
-    const { status, err } = await run("import", notes, "--data", data);
+    const { status, err } = await run("accounts", "import", notes, "--data", data);
     assert.deepEqual(
       [status, err],
       [
         1,
-        `sideband import: ${notes} is no export of Sideband; what it would take from another file: ${spokenCommand()} import --from ${notes}\n`,
+        `sideband accounts import: ${notes} is no export of Sideband; what it would take from another file: ${sidebandCommand()} import ${notes}\n`,
       ],
     );
   }));

@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { doorPath } from "../../../src/door-client/door-path.ts";
+import { doorPath } from "../../../src/door-client/private-folder.ts";
 
 test("a folder whose path is long in bytes, not in characters, has a door that can be opened", async (context) => {
   const root = mkdtempSync(join(tmpdir(), "sideband-door-"));

@@ -6,8 +6,8 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { doorPath } from "../../../src/door-client/door-path.ts";
-import { hasPresentOwner } from "../../../src/door-client/hand-over.ts";
+import { hasCurrentOwner } from "../../../src/door-client/hand-over.ts";
+import { doorPath } from "../../../src/door-client/private-folder.ts";
 
 /** A process at the door of a folder, which ends when it is asked to. */
 async function folderOwnedBy(t: TestContext, address: string | null) {
@@ -29,14 +29,14 @@ async function folderOwnedBy(t: TestContext, address: string | null) {
 
 test("a running service of an older release is used as it is, and nobody asks it to end", async (t) => {
   const { folder, asked } = await folderOwnedBy(t, "127.0.0.1:8787");
-  assert.equal(await hasPresentOwner(folder, "9.0.0", 10_000), true);
+  assert.equal(await hasCurrentOwner(folder, "9.0.0", 10_000), true);
   assert.deepEqual(asked, ["GET /operator/owner"]);
 });
 
 test("an owner in the background of an older release is ended, and one of the same release is not", async (t) => {
   const { folder, asked } = await folderOwnedBy(t, null);
-  assert.equal(await hasPresentOwner(folder, "0.0.1", 10_000), true);
+  assert.equal(await hasCurrentOwner(folder, "0.0.1", 10_000), true);
   assert.deepEqual(asked, ["GET /operator/owner"]);
-  assert.equal(await hasPresentOwner(folder, "9.0.0", 10_000), false);
+  assert.equal(await hasCurrentOwner(folder, "9.0.0", 10_000), false);
   assert.deepEqual(asked.slice(1), ["GET /operator/owner", "POST /operator/end?pid=7"]);
 });

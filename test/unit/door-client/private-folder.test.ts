@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { makePrivateFolder, removeLeftFolders } from "../../../src/door-client/private-folder.ts";
 
-const MODULE = new URL("../../../src/door-client/door-path.ts", import.meta.url).href;
+const MODULE = new URL("../../../src/door-client/private-folder.ts", import.meta.url).href;
 
 /** Everything that makes folders uses this temporary folder until the test ends. */
 function ownTemporaryFolder(context: TestContext): string {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openerOf } from "../../../src/main/browser.ts";
+import { openerOf } from "../../../src/main/open-page.ts";
 
 test("each platform opens the page by its own command, and Windows a path with spaces and & as one", () => {
   assert.deepEqual(openerOf("/tmp/a b/open.html", "linux"), {

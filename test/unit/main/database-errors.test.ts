@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { ConfigError } from "../../../src/config.ts";
-import { DatabaseAwayError, toldToOperator } from "../../../src/main/database-errors.ts";
+import { DatabaseAwayError, databaseError } from "../../../src/main/operator-errors.ts";
 
 const fault = (code: string, message: string) => Object.assign(new Error(message), { code });
 const unavailable = (cause: Error) => new Failure("store_unavailable", "The database is away.", { cause });
@@ -18,7 +18,7 @@ test("a database that does not answer, starts or fails over can be waited for", 
     fault("53300", "sorry, too many clients already"),
     fault("25006", "cannot execute INSERT in a read-only transaction"),
   ]) {
-    const told = toldToOperator(unavailable(cause));
+    const told = databaseError(unavailable(cause));
     assert.ok(told instanceof DatabaseAwayError, cause.message);
     assert.equal(told.message, `the database of SIDEBAND_DATABASE_URL cannot be used: ${cause.message}`);
   }
@@ -46,14 +46,14 @@ test("what the operator must change is told with the remedy, and is not waited f
       certificate,
     ],
   ] as const) {
-    const told = toldToOperator(error);
+    const told = databaseError(error);
     assert.ok(told instanceof ConfigError && !(told instanceof DatabaseAwayError), error.message);
     assert.ok(told.message.includes(`; ${remedy}`), told.message);
   }
 });
 
 test("a parameter that a pooler refuses is told as it is, and is not waited for", () => {
-  const told = toldToOperator(unavailable(fault("STARTUP_PARAMETER", "the pooler refuses x: set y")));
+  const told = databaseError(unavailable(fault("STARTUP_PARAMETER", "the pooler refuses x: set y")));
   assert.ok(told instanceof ConfigError && !(told instanceof DatabaseAwayError));
 });
 
@@ -68,7 +68,7 @@ test("an address that is not well-formed is told without it: it holds a password
     } catch (error) {
       thrown = error;
     }
-    const told = toldToOperator(thrown);
+    const told = databaseError(thrown);
     assert.ok(told instanceof ConfigError);
     assert.equal(told.message, "SIDEBAND_DATABASE_URL is not a well-formed postgres:// address");
   }
@@ -81,5 +81,5 @@ test("other errors stay as they are", () => {
     new ConfigError("master key 1 is not the one"),
     new Failure("conflict", "The store holds keys already."),
   ])
-    assert.equal(toldToOperator(error), error);
+    assert.equal(databaseError(error), error);
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { folderError } from "../../../src/main/folder-errors.ts";
+import { folderError } from "../../../src/main/operator-errors.ts";
 
 function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: open 'd/starting.lock'`), { code, syscall: "open" });

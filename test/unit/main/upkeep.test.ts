@@ -9,10 +9,10 @@ import { pino } from "pino";
 import { systemClock, trusted } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { readConfig } from "../../../src/config.ts";
-import { restore } from "../../../src/main/backup.ts";
+import { restoreBackup } from "../../../src/main/backup.ts";
 import type { Core } from "../../../src/main/core.ts";
 import { type Service, startService } from "../../../src/main/service.ts";
-import { keepUp } from "../../../src/main/upkeep.ts";
+import { startUpkeep } from "../../../src/main/upkeep.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
 import { freePort } from "../../fixtures/free-port.ts";
@@ -147,7 +147,7 @@ function rounds(context: TestContext, forgottenSinceMs: number, compact: () => P
   const clock = trusted(systemClock);
   const ends = { start: () => () => {} };
   const core = { embedded, store, authentication, ends, clock, memory: { clock } };
-  context.after(keepUp(core as unknown as Core, readConfig({}, {}), pino({ level: "silent" })));
+  context.after(startUpkeep(core as unknown as Core, readConfig({}, {}), pino({ level: "silent" })));
   return async (number: number) => {
     for (let i = 0; i < number; i++) {
       context.mock.timers.tick(30_000);
@@ -180,9 +180,9 @@ test("a folder that somebody has open is not restored from", async (context) => 
   const open = { folder: join(folder, "open"), create: true, queueMax: 10, metrics: new Metrics() };
   const store = await LmdbStore.open(open);
   await store.write(write("ada", [[0, "Ada"]]));
-  assert.throws(() => restore(join(folder, "open"), join(folder, "new")), /is in use by process/);
+  assert.throws(() => restoreBackup(join(folder, "open"), join(folder, "new")), /is in use by process/);
   await store.close();
-  restore(join(folder, "open"), join(folder, "new"));
+  restoreBackup(join(folder, "open"), join(folder, "new"));
 });
 
 test("a service that cannot open its door gives its port and its folder back", async (context) => {
@@ -210,7 +210,7 @@ test("where the lock of a backup fails, nothing is restored", async (context) =>
   const folder = newFolder(context);
   const backup = await newBackup(folder);
   mkdirSync(join(backup, "owner.lock"));
-  assert.throws(() => restore(backup, join(folder, "new")), /cannot lock .*EISDIR/);
+  assert.throws(() => restoreBackup(backup, join(folder, "new")), /cannot lock .*EISDIR/);
   assert.deepEqual(readdirSync(join(folder, "new")), ["owner.lock"]);
 });
 
@@ -230,7 +230,7 @@ test("a backup that cannot be written to needs no lock", async (context) => {
     process.seteuid?.(NOBODY);
   }
   try {
-    restore(backup, join(folder, "new"));
+    restoreBackup(backup, join(folder, "new"));
   } finally {
     if (isRoot) process.seteuid?.(0);
     chmodSync(backup, 0o700);

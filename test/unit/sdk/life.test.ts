@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { awaySection } from "../../../src/agent-side/memory-section.ts";
+import { outageSection } from "../../../src/agent-side/memory-section.ts";
 import { label, Sideband, SidebandError } from "../../../src/sdk/index.ts";
 import { type Running, startRunning } from "../../http/running-service.ts";
 
@@ -178,7 +178,7 @@ test("what is forgotten may leave its history, and is not injected again while m
     const facts = prompt.split("\n").filter((line) => line.includes("="));
     for (const fact of facts) assert.ok((await inject(true)).includes(fact));
     await forget();
-    assert.equal(await inject(true), `p\n\n${awaySection()}`);
+    assert.equal(await inject(true), `p\n\n${outageSection()}`);
   }
   const { revisions } = await memory.history("gina", "USER.name");
   assert.deepEqual([revisions[0].value, revisions[0].ended], ["Gina", "forgotten"]);

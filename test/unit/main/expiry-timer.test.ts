@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { EndTimer } from "../../../src/main/end-timer.ts";
+import { ExpiryTimer } from "../../../src/main/expiry-timer.ts";
 import type { Store, WriteRequest } from "../../../src/memory/ports.ts";
 import { FakeClock, settled } from "../blockwork/fake-workers.ts";
 
@@ -13,7 +13,7 @@ function setUp(context: TestContext, delayMs = 0) {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const clock = new FakeClock(1_000_000);
   const startMs = clock.now();
-  const timer = new EndTimer(clock, () => delayMs);
+  const timer = new ExpiryTimer(clock, () => delayMs);
   const state = { ends: [] as number[], isAway: false, isHeld: false };
   /** When it has looked, in milliseconds after the start, and how many ended. */
   const rounds: [atMs: number, count: number][] = [];
@@ -22,7 +22,7 @@ function setUp(context: TestContext, delayMs = 0) {
     state.ends.push(...ends);
     return { outcome: "stored", changes };
   };
-  const store = timer.notesOf({ write } as unknown as Store);
+  const store = timer.watched({ write } as unknown as Store);
   const stop = timer.start(async () => {
     const due = state.isHeld ? [] : state.ends.filter((endMs) => endMs <= clock.now());
     rounds.push([clock.now() - startMs, due.length]);

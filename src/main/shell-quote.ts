@@ -7,7 +7,7 @@ const PLAIN = /^[\w./:@%+-]+$/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** A word as a shell takes it. cmd.exe knows double quotes only, and a backslash before one would take it away. */
-export function typedWord(word: string, platform = process.platform): string {
+export function shellQuote(word: string, platform = process.platform): string {
   if (PLAIN.test(word)) return word;
   if (platform === "win32") return `"${word.replaceAll('"', '\\"').replace(/\\$/, "\\\\")}"`;
   if (CONTROL.test(word) || HIDDEN_CHARACTER.test(word)) return `"$(printf '${octalText(word)}')"`;
@@ -15,8 +15,8 @@ export function typedWord(word: string, platform = process.platform): string {
 }
 
 /** An option with its value. A value that begins with a dash would be taken for an option of its own. */
-export function typedOption(name: string, value: string): string {
-  return `--${name}${value.startsWith("-") ? "=" : " "}${typedWord(value)}`;
+export function quotedOption(name: string, value: string): string {
+  return `--${name}${value.startsWith("-") ? "=" : " "}${shellQuote(value)}`;
 }
 
 /** A text as printf reads it, with the number of each byte that is no plain character. */

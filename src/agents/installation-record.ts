@@ -6,7 +6,7 @@
 
 import { mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Piece } from "./agent-kind.ts";
+import type { Piece } from "./agent-files.ts";
 import { withoutPiece, withPiece } from "./install.ts";
 import { hasEntry } from "./json-text.ts";
 import { changeBetween, type TextChange, textBefore } from "./text-change.ts";

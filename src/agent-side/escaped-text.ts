@@ -7,7 +7,7 @@
  * The Python client has a copy, which a test compares.
  */
 
-import { withVisible } from "../base/hidden-characters.ts";
+import { escapeHidden } from "../base/hidden-characters.ts";
 
 const SPACES = " \u00a0\u2000-\u200a\u202f\u205f\u3000";
 /** The start of a tag, with all of its brackets. "a < b", "<=", "<-", "<3" are none. */
@@ -25,14 +25,14 @@ const SPELLED = /\\u\{([0-9a-f]{1,6})\}|&lt;|&amp;(?=(?:amp;)*lt;)/g;
 export const ESCAPE_NOTE = " In them &lt; stands for <, and \\u{…} for the character with that number.";
 
 /** A value, or a line with one, for the text of a prompt. */
-export function shownText(text: string): string {
-  return withVisible(text.replace(OWN_MARKS, numbered), numbered)
+export function escapeText(text: string): string {
+  return escapeHidden(text.replace(OWN_MARKS, numbered), numbered)
     .replace(OWN_ENTITIES, "&amp;")
     .replace(TAG, (signs) => Array.from(signs, (sign) => (sign === "<" ? "&lt;" : numbered(sign))).join(""));
 }
 
-/** The text that shownText has shown. */
-export function exactText(shown: string): string {
+/** The text that was escaped. */
+export function unescapeText(shown: string): string {
   return shown.replace(SPELLED, (spelled, number: string | undefined) => {
     if (number !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(number, 16), 0x10ffff));
     return spelled === "&lt;" ? "<" : "&";
@@ -40,8 +40,8 @@ export function exactText(shown: string): string {
 }
 
 /** JSON for a model: the same object when it is parsed, and nothing in its text that is hidden or looks like a tag. */
-export function shownJson(object: unknown): string {
-  return withVisible(JSON.stringify(object), jsonEscape).replace(TAG, jsonEscape);
+export function escapeJson(object: unknown): string {
+  return escapeHidden(JSON.stringify(object), jsonEscape).replace(TAG, jsonEscape);
 }
 
 /**
@@ -49,7 +49,7 @@ export function shownJson(object: unknown): string {
  * The escapes are those of JSON, so that a printed object stays the same object.
  */
 export function terminalText(text: string): string {
-  return text.replace(/[^\n\t]+/g, (part) => withVisible(part, jsonEscape));
+  return text.replace(/[^\n\t]+/g, (part) => escapeHidden(part, jsonEscape));
 }
 
 function numbered(character: string): string {

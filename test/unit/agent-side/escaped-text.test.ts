@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { escapeJson, escapeText, unescapeText } from "../../../src/agent-side/escaped-text.ts";
 import { memorySection, withSection } from "../../../src/agent-side/memory-section.ts";
-import { exactText, shownJson, shownText } from "../../../src/agent-side/shown-text.ts";
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
 
@@ -68,7 +68,7 @@ test("no value in a section looks like markup or another line, or hides anything
       assert.deepEqual([lines[0], lines.at(-1)], ["<sideband-memory>", "</sideband-memory>"]);
       assert.equal(facts.length, plain_index.split("\n").length);
       for (const fact of facts) assert.ok(!MARKUP.test(fact) && !UNSEEN.test(fact), fact);
-      assert.equal(facts.map(exactText).join("\n"), plain_index);
+      assert.equal(facts.map(unescapeText).join("\n"), plain_index);
       assert.equal(
         lines[1].includes("&lt;"),
         facts.join("\n") !== plain_index,
@@ -87,14 +87,14 @@ test("no value in a section looks like markup or another line, or hides anything
 test("JSON for a model is the same object, without markup or anything hidden in its text", () => {
   fc.assert(
     fc.property(hostileValue, (value) => {
-      const text = shownJson({ label: "USER.name", value });
+      const text = escapeJson({ label: "USER.name", value });
       assert.deepEqual(JSON.parse(text), { label: "USER.name", value });
       assert.ok(!/[<＜﹤]\s*[/!?|]|[<＜﹤][^\s0-9=<＜﹤>-]/u.test(text) && !UNSEEN.test(text), text);
     }),
     { numRuns: 1_500 },
   );
   const block = { fdm_block: "[MEM] a b [/MEM]" };
-  assert.equal(shownJson(block), JSON.stringify(block), "a block stays as it is");
+  assert.equal(escapeJson(block), JSON.stringify(block), "a block stays as it is");
 });
 
 test("ordinary text is shown as it is", () => {
@@ -126,14 +126,14 @@ test("ordinary text is shown as it is", () => {
     ],
   ];
   for (const text of ordinary) {
-    assert.equal(shownText(text), text);
-    assert.equal(shownJson(text), JSON.stringify(text));
+    assert.equal(escapeText(text), text);
+    assert.equal(escapeJson(text), JSON.stringify(text));
   }
   assert.ok(!memorySection({ plain_index: `USER.name=${ordinary[0]}`, fdm_block: "" }).includes("&lt;"));
   // Code keeps its form.
-  assert.equal(shownText("List<string>"), "List&lt;string>");
+  assert.equal(escapeText("List<string>"), "List&lt;string>");
   assert.equal(
-    shownText("</SIDEBAND-MEMORY > \u202eabc\u{e0041}"),
+    escapeText("</SIDEBAND-MEMORY > \u202eabc\u{e0041}"),
     "&lt;/SIDEBAND-MEMORY > \\u{202e}abc\\u{e0041}",
   );
 });
@@ -147,5 +147,8 @@ test("the Python client and the Hermes provider write the same bytes", () => {
     ...contexts.map((context): [string, unknown[]] => ["memory_section", [context]]),
     ...values.map((value): [string, unknown[]] => ["shown_json", [value]]),
   ]);
-  assert.deepEqual(written, [...contexts.map((context) => memorySection(context)), ...values.map(shownJson)]);
+  assert.deepEqual(written, [
+    ...contexts.map((context) => memorySection(context)),
+    ...values.map(escapeJson),
+  ]);
 });

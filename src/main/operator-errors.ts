@@ -1,6 +1,7 @@
 /**
- * Faults of the database, told to the operator in one line that says what to do; to callers of the service their cause
- * is never told. A database that is away comes back by itself and can be waited for. Anything else needs the operator.
+ * Faults of the database and of the data folder, told to the operator in one line that says what to do; to callers of the
+ * service their cause is never told. A database that is away comes back by itself and can be waited for. Anything else
+ * needs the operator.
  */
 
 import { Failure } from "../base/errors.ts";
@@ -21,7 +22,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 const TLS_CODE = /^(TLS|SSL|ERR_TLS|ERR_SSL|CERT|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/;
 
 /** What an error of opening the database is to the operator; a programmer's error stays as it is. */
-export function toldToOperator(error: unknown): unknown {
+export function databaseError(error: unknown): unknown {
   // The address holds a password, and so does the client's own error.
   if (error instanceof URIError || errorCode(error) === "ERR_INVALID_URL")
     return new ConfigError("SIDEBAND_DATABASE_URL is not a well-formed postgres:// address");
@@ -40,4 +41,24 @@ export function toldToOperator(error: unknown): unknown {
 function errorCode(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
+}
+
+const OTHER = "choose another one with --data or SIDEBAND_DATA";
+
+/** The error to throw: a ConfigError for an error of the system, any other error as it is. */
+export function folderError(folder: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return error;
+  switch (error.code) {
+    case "ENOTDIR":
+      return new ConfigError(`the data folder ${folder} is a file, or inside of one: ${OTHER}`);
+    case "EACCES":
+    case "EPERM":
+      return new ConfigError(
+        `no permission to use the data folder ${folder}: run it as the user it belongs to, or ${OTHER}`,
+      );
+    case "EROFS":
+      return new ConfigError(`the data folder ${folder} is on a read-only file system: ${OTHER}`);
+    default:
+      return new ConfigError(`cannot use the data folder ${folder}: ${error.message}`);
+  }
 }

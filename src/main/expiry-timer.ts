@@ -8,7 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Store } from "../memory/ports.ts";
 
 /** Ends what is due. Resolves to how many facts have ended, and to when the next one will. */
-export type EndDue = () => Promise<{ readonly count: number; readonly nextMs: number | undefined }>;
+export type ExpireDue = () => Promise<{ readonly count: number; readonly nextMs: number | undefined }>;
 
 /** The longest sleep. Far below the 2^31 ms above which a timer of Node fires at once. */
 const SLEEP_MS_MAX = 30_000;
@@ -17,11 +17,11 @@ const SLEEP_MS_MIN = 100;
 /** What is due and cannot be ended now, is tried again after this time. */
 const RETRY_MS = 1_000;
 
-export class EndTimer {
+export class ExpiryTimer {
   readonly #clock: Clock;
   readonly #delayMs: () => number;
   #nextMs = Number.POSITIVE_INFINITY;
-  #endDue: EndDue | undefined;
+  #endDue: ExpireDue | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running = false;
 
@@ -32,7 +32,7 @@ export class EndTimer {
   }
 
   /** A store whose writes are looked through for ends. */
-  notesOf(store: Store): Store {
+  watched(store: Store): Store {
     const write: Store["write"] = async (request) => {
       try {
         const outcome = await store.write(request);
@@ -48,7 +48,7 @@ export class EndTimer {
   }
 
   /** @returns stops it */
-  start(endDue: EndDue): () => void {
+  start(endDue: ExpireDue): () => void {
     this.#endDue = endDue;
     void this.#wake();
     return () => {

@@ -1,0 +1,47 @@
+/**
+ * Commands that are printed for a person to type. `sideband` stands there by its name where the search path leads to it at
+ * any time, and else this installation by its full path.
+ */
+
+import { existsSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { UndoCommand } from "../agent-side/written-line.ts";
+import { TEMPORARY_FOLDER } from "../agents/install.ts";
+import { type AgentConfig, readAgentConfig, readSearchPath, usesService } from "../config.ts";
+import { COMMAND_PATH } from "../main/package.ts";
+import { shellQuote } from "../main/shell-quote.ts";
+import { repeatedOptions } from "./shared-options.ts";
+
+const PROGRAMS = ["sideband", "sideband.cmd"];
+
+export function sidebandCommand(searchPath = readSearchPath(), script = COMMAND_PATH): string {
+  const isFound = searchPath
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !TEMPORARY_FOLDER.test(folder))
+    .some((folder) => PROGRAMS.some((program) => existsSync(join(folder, program))));
+  return isFound ? "sideband" : `${shellQuote(process.execPath)} ${shellQuote(script)}`;
+}
+
+/** Adds a label; what belongs there is for the person to say. */
+export function addLabelCommand(label: string, sameMemory = ""): string {
+  return `${sidebandCommand()} labels add ${shellQuote(label)} --description '…'${sameMemory}`;
+}
+
+/** How a person undoes a write where they have just typed it. @param sameMemory the options of that call */
+export function undoHere(sameMemory: string): UndoCommand {
+  return { program: sidebandCommand(), options: sameMemory };
+}
+
+/**
+ * How a write of an agent is undone from a terminal in any folder. The agent's settings may be those of its host alone, so
+ * what is not usual is named; of a service only the key has to be set there, too.
+ */
+export function undoAnywhere(config: AgentConfig, project: string | undefined): UndoCommand {
+  const usual = readAgentConfig({});
+  const unusual = (value: string, other: string) => (value === other ? undefined : value);
+  const { userId: user, apiUrl: url, dataFolder, account } = config;
+  const where = usesService(config)
+    ? { url }
+    : { data: unusual(dataFolder, usual.dataFolder), account: unusual(account, usual.account) };
+  return undoHere(repeatedOptions({ texts: { user: unusual(user, usual.userId), project, ...where } }));
+}
