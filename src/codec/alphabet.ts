@@ -7,7 +7,7 @@
  * words differ only in case, so a word is found whatever its case.
  */
 
-import { assertInteger } from "../base/assert.ts";
+import { assert } from "../base/assert.ts";
 import { CLASS_A, CLASS_B } from "./alphabet-data.ts";
 
 /** Words in a class: the order of the field, so that each word of a class is one of its elements. */
@@ -36,10 +36,7 @@ let index: WordIndex | undefined;
 export function wordOf(wordClass: 0 | 1, index: number): string {
   classes ??= [expand(CLASS_A), expand(CLASS_B)];
   const word = classes[wordClass]?.[index];
-  if (word === undefined) {
-    assertInteger(wordClass, 0, 1, "wordClass");
-    assertInteger(index, 0, CLASS_SIZE - 1, "index");
-  }
+  assert(word !== undefined, "a word has a class, 0 or 1, and an index below 7,681");
   return word;
 }
 
@@ -52,7 +49,7 @@ export function findWord(text: string, from = 0, end = text.length): number {
   index ??= indexWords();
   const { slots, letters } = index;
   for (let slot = slotOf(text, from, end); slots[slot] !== 0; slot = (slot + 1) & SLOT_MASK) {
-    const number = slots[slot] - 1;
+    const number = slots[slot]! - 1;
     let letter = number * LETTERS_STRIDE;
     let at = from;
     while (at < end && (text.charCodeAt(at) | CASE_BIT) === letters[letter]) {

@@ -55,7 +55,7 @@ function encodeWith(
   value: Uint8Array,
   bitsMax: number,
 ): Bits | undefined {
-  const predictor = codebook.predictors[index];
+  const predictor = predictorAt(codebook, index);
   const encoder = new RangeEncoder();
   if (codebook.predictors.length > 1) encoder.write(choiceInterval(codebook, index), CHOICE_TOTAL);
   const symbols = [...predictor.split(value), predictor.end];
@@ -70,16 +70,7 @@ function encodeWith(
 /** The value of a code, or undefined where the bits are no code of this codebook. The work is bounded for any bits. */
 export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Uint8Array | undefined {
   const decoder = new RangeDecoder(bits);
-  let predictor = codebook.predictors[0];
-  if (codebook.predictors.length > 1) {
-    const target = decoder.target(CHOICE_TOTAL);
-    const index = codebook.predictors.findIndex((_, i) => {
-      const { start, size } = choiceInterval(codebook, i);
-      return target >= start && target < start + size;
-    });
-    decoder.skip(choiceInterval(codebook, index), CHOICE_TOTAL);
-    predictor = codebook.predictors[index];
-  }
+  const predictor = readChoice(codebook, decoder);
   const value = new Uint8Array(VALUE_BYTES_MAX);
   let length = 0;
   const cursor = predictor.cursor(channel);
@@ -94,6 +85,21 @@ export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Ui
     decoder.skip(next, predictor.total);
   }
   return undefined;
+}
+
+function readChoice(codebook: Codebook, decoder: RangeDecoder): Predictor {
+  let index = 0;
+  if (codebook.predictors.length > 1) {
+    index = Math.max(0, decoder.target(CHOICE_TOTAL) - CHOICE_TOTAL + codebook.predictors.length);
+    decoder.skip(choiceInterval(codebook, index), CHOICE_TOTAL);
+  }
+  return predictorAt(codebook, index);
+}
+
+function predictorAt({ predictors }: Codebook, index: number): Predictor {
+  const predictor = predictors[index];
+  assert(predictor !== undefined, "a codebook has the predictor that a code names");
+  return predictor;
 }
 
 /** Each predictor but the first has one 64th; the first has the rest. */

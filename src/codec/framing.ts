@@ -35,7 +35,9 @@ interface Passage {
 
 export function writeFrame(symbols: Uint16Array): string {
   let text = OPENING;
-  for (let t = 0; t < symbols.length; t++) text += ` ${wordOf(POSITION_CLASSES[t] as 0 | 1, symbols[t])}`;
+  symbols.forEach((symbol, t) => {
+    text += ` ${wordOf(POSITION_CLASSES[t] as 0 | 1, symbol)}`;
+  });
   return `${text} ${CLOSING}`;
 }
 
@@ -117,7 +119,7 @@ function isLetter(text: string, at: number): boolean {
 function isFurtherLetter(text: string, at: number, code: number): boolean {
   if ((code & 0xf800) !== 0xd800) {
     // Remembered, because a hostile text may hold a million of them.
-    if (letterKinds[code] === 0) letterKinds[code] = LETTER.test(text[at]) ? 1 : 2;
+    if (letterKinds[code] === 0) letterKinds[code] = LETTER.test(text.charAt(at)) ? 1 : 2;
     return letterKinds[code] === 1;
   }
   // A surrogate pair is one character: the test needs both halves, from the first on.

@@ -15,6 +15,6 @@ const TAP = 4;
 /** The word class (0: A, 1: B) at each of the 512 positions. */
 export const POSITION_CLASSES: Uint8Array = (() => {
   const bits = [0, 0, 0, 0, 0, 0, 0, 0, 1];
-  while (bits.length < N - 1) bits.push(bits[bits.length - ORDER] ^ bits[bits.length - ORDER + TAP]);
+  while (bits.length < N - 1) bits.push(bits.at(-ORDER)! ^ bits.at(TAP - ORDER)!);
   return Uint8Array.from([0, ...bits]);
 })();

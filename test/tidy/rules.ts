@@ -44,6 +44,7 @@ const KNOWN_FILES: ReadonlySet<string> = new Set([
     "server.json",
     "tsconfig.json",
     "tsconfig.build.json",
+    "tsconfig.indexed.json",
   ],
   "agents/claude-code/.claude-plugin/marketplace.json",
   "agents/claude-code/sideband/.claude-plugin/plugin.json",

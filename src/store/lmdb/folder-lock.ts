@@ -113,14 +113,15 @@ export function folderLost(): Failure {
  * @param shared excludes an owner, but not other shared locks
  */
 export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false): FolderLock | undefined {
-  const descriptors = [openSync(join(folder, file), "a+", 0o600)];
+  const lockFile = openSync(join(folder, file), "a+", 0o600);
+  const descriptors = [lockFile];
   let lock: FolderLock | undefined;
   try {
     // Loaded with the first lock: an agent's hook takes none and must not wait for it.
     const { tryLock } = load("fs-native-extensions") as typeof import("fs-native-extensions");
     // On Windows the folder could not be removed while it is open.
     if (process.platform !== "win32") descriptors.push(openSync(folder, "r"));
-    if (!tryLock(descriptors[0], { shared })) return undefined;
+    if (!tryLock(lockFile, { shared })) return undefined;
     const taken = new FolderLock(folder, file, descriptors);
     // The file may have been replaced after it was opened: then the lock excludes nobody.
     if (taken.isHeld()) lock = taken;

@@ -6,6 +6,7 @@
 
 import type { Socket } from "node:net";
 import postgres from "postgres";
+import { assert } from "../../../base/assert.ts";
 import type { DatabaseAddress, Host } from "./database-address.ts";
 import { isUnavailable } from "./database-failure.ts";
 import { openStream } from "./server-stream.ts";
@@ -13,6 +14,13 @@ import { answerOf, type Ticketed } from "./tickets.ts";
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 export type Query<T> = (sql: Sql) => Promise<T>;
+
+/** The row of a statement that always returns one. */
+export function onlyRow<Row>(rows: readonly Row[]): Row {
+  const [row] = rows;
+  assert(row !== undefined && rows.length === 1, "the statement returns one row");
+  return row;
+}
 
 export interface ConnectionOptions {
   readonly address: DatabaseAddress;
@@ -72,6 +80,7 @@ export class Connection {
   static async open(options: ConnectionOptions): Promise<Connection> {
     const { hosts } = options.address;
     const failures: Error[] = [];
+    const told: string[] = [];
     for (const host of hosts) {
       // All hosts together have the time that one would have.
       const connection = new Connection(options, host, options.connectTimeoutMs / hosts.length);
@@ -82,11 +91,11 @@ export class Connection {
         connection.drop(CLOSED());
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
         failures.push(error);
+        told.push(`${host.host}:${host.port}: ${error.message}`);
       }
     }
     if (failures.length === 1) throw failures[0];
-    const told = failures.map(({ message }, i) => `${hosts[i].host}:${hosts[i].port}: ${message}`).join("; ");
-    throw Object.assign(new Error(told), { code: "NO_PRIMARY" });
+    throw Object.assign(new Error(told.join("; ")), { code: "NO_PRIMARY" });
   }
 
   /** Queries that run or wait on it. */
