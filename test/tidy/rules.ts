@@ -220,16 +220,18 @@ export function undecidedDependencies(manifest: string, decisions: readonly Sour
 const STATUS = /^- Status: (accepted|withdrawn|superseded by \[\d{4}\])/m;
 
 /**
- * Every page in docs/decisions has a status and a date, "superseded by" links to a page that exists, and the index
- * links to every page.
+ * Every page in docs/decisions has a status, a date and the next number, "superseded by" links to a page that exists, and
+ * the index links to every page.
  */
 export function decisionFaults(files: readonly SourceFile[]): string[] {
   const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
   const pages = files.filter(({ path }) => /^\d{4}-/.test(nameOf(path)));
   const names = pages.map(({ path }) => nameOf(path));
   const index = files.find(({ path }) => nameOf(path) === "README.md")?.text ?? "";
-  return pages.flatMap(({ path, text }) => {
+  const numbers = names.map((name) => Number(name.slice(0, 4)));
+  return pages.flatMap(({ path, text }, i) => {
     const faults: string[] = [];
+    if (i > 0 && numbers[i] !== numbers[i - 1] + 1) faults.push("its number does not follow the one before");
     if (!STATUS.test(text))
       faults.push('no line "- Status: accepted", "- Status: withdrawn" or "superseded by […](…)"');
     if (!/^- Date: \d{4}-\d{2}-\d{2}$/m.test(text)) faults.push('no line "- Date: YYYY-MM-DD"');

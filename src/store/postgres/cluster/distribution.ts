@@ -1,5 +1,5 @@
 /**
- * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0029).
+ * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0013).
  *
  * Users, facts and history are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
  * stays on the coordinator: on a worker it would be missing to the users of all others when that one stops. Nodes may
