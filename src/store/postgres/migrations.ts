@@ -12,7 +12,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { OperatorError } from "../../base/errors.ts";
 import { distributeAdded, readCluster } from "./cluster/distribution.ts";
-import { onlyRow, type Sql } from "./connection/database.ts";
+import type { Sql } from "./connection/database.ts";
+import { onlyRow } from "./connection/tickets.ts";
 
 export interface AppliedMigration {
   readonly version: number;

@@ -8,7 +8,8 @@
  */
 
 import { OperatorError } from "../../../base/errors.ts";
-import { onlyRow, type Query, type Sql } from "../connection/database.ts";
+import type { Query, Sql } from "../connection/database.ts";
+import { onlyRow } from "../connection/tickets.ts";
 import { SLOT_COUNT } from "./placement.ts";
 
 class DistributionError extends OperatorError {

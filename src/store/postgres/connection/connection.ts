@@ -6,7 +6,6 @@
 
 import type { Socket } from "node:net";
 import postgres from "postgres";
-import { assert } from "../../../base/assert.ts";
 import type { DatabaseAddress, Host } from "./database-address.ts";
 import { isUnavailable } from "./database-failure.ts";
 import { openStream } from "./server-stream.ts";
@@ -14,13 +13,6 @@ import { answerOf, type Ticketed } from "./tickets.ts";
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 export type Query<T> = (sql: Sql) => Promise<T>;
-
-/** The row of a statement that always returns one. */
-export function onlyRow<Row>(rows: readonly Row[]): Row {
-  const [row] = rows;
-  assert(row !== undefined && rows.length === 1, "the statement returns one row");
-  return row;
-}
 
 export interface ConnectionOptions {
   readonly address: DatabaseAddress;

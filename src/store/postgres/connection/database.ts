@@ -10,7 +10,7 @@ import { setTimeout } from "node:timers/promises";
 import { assert } from "../../../base/assert.ts";
 import { CorrectedClock } from "../../../base/clock.ts";
 import { Failure } from "../../../base/errors.ts";
-import { Connection, onlyRow, type Query, type Sql } from "./connection.ts";
+import { Connection, type Query, type Sql } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { type DatabaseAddress, parseAddress, tlsWarning } from "./database-address.ts";
 import {
@@ -23,7 +23,7 @@ import {
   unavailable,
 } from "./database-failure.ts";
 
-export { onlyRow, type Query, type Sql };
+export type { Query, Sql };
 
 export interface DatabaseOptions {
   readonly url: string;
