@@ -11,10 +11,9 @@
  * any word of the run, and the decoder mends an erased word (cost 1) more cheaply than a wrong one (cost 2).
  */
 
-import { CLASS_SIZE } from "./alphabet.ts";
+import { CLASS_SIZE, POSITION_CLASSES } from "./alphabet.ts";
 import { N } from "./field.ts";
 import { UNKNOWN_WORD, type Words } from "./framing.ts";
-import { POSITION_CLASSES } from "./positions.ts";
 
 /** Words that one alignment looks at: two blocks. */
 export const ALIGNMENT_WORDS_MAX = 1024;

@@ -9,6 +9,7 @@
 
 import { assert } from "../base/assert.ts";
 import { CLASS_A, CLASS_B } from "./alphabet-data.ts";
+import { N } from "./field.ts";
 
 /** Words in a class: the order of the field, so that each word of a class is one of its elements. */
 export const CLASS_SIZE = 7681;
@@ -93,3 +94,18 @@ function expand(coded: string): string[] {
   }
   return words;
 }
+
+const ORDER = 9;
+const TAP = 4;
+
+/**
+ * The word class (0: A, 1: B) at each of the 512 places: a binary de Bruijn sequence B(2, 9), in which any nine words in a
+ * row name their own place. It is the maximal-length sequence of the primitive polynomial x^9 + x^4 + 1 (Golomb 1967), 511
+ * bits that hold every window but nine zeros, with one zero more in its only run of eight. Unlike in the lexicographically
+ * least sequence, its long runs are spread out, so that every part of a block is equally easy to place.
+ */
+export const POSITION_CLASSES: Uint8Array = (() => {
+  const bits = [0, 0, 0, 0, 0, 0, 0, 0, 1];
+  while (bits.length < N - 1) bits.push(bits.at(-ORDER)! ^ bits.at(TAP - ORDER)!);
+  return Uint8Array.from([0, ...bits]);
+})();

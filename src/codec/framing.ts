@@ -5,8 +5,7 @@
  * quotes, commas, list marks. A run of letters is one word, known or not.
  */
 
-import { findWord, wordOf } from "./alphabet.ts";
-import { POSITION_CLASSES } from "./positions.ts";
+import { findWord, POSITION_CLASSES, wordOf } from "./alphabet.ts";
 
 export const OPENING = "[MEM]";
 export const CLOSING = "[/MEM]";

@@ -7,10 +7,9 @@
  */
 
 import { ALIGNMENT_WORDS_MAX } from "./alignment.ts";
-import { CLASS_SIZE } from "./alphabet.ts";
+import { CLASS_SIZE, POSITION_CLASSES } from "./alphabet.ts";
 import { N } from "./field.ts";
 import { UNKNOWN_WORD, type Words } from "./framing.ts";
-import { POSITION_CLASSES } from "./positions.ts";
 
 const WINDOW = 9;
 /** Windows that must agree before their votes count. */

@@ -1,17 +1,58 @@
 /**
- * Workers of a cluster that hang: no connection breaks, and nothing answers. A call that waits for one takes up
- * connections, and a write keeps the counter of its key locked for all users of the key. So after the first call that
- * ran into its time limit, the users of the worker are refused at once, until it answers a question about one of them.
+ * The workers of a cluster: which of them holds the users of a slot, and which hang.
+ *
+ * Where a worker fails, the writes of its users are committed apart. A rebalance moves slots between workers, so this is read
+ * again from time to time. A worker that hangs breaks no connection and answers nothing: a call that waits for it takes up
+ * connections, and a write keeps the counter of its key locked for all users of the key. So after the first call that ran
+ * into its time limit, the users of the worker are refused at once, until it answers a question about one of them.
  */
 
 import { setTimeout } from "node:timers/promises";
+import { assertInteger } from "../../../base/assert.ts";
 import { Failure } from "../../../base/errors.ts";
 import type { Database } from "../connection/database.ts";
 import { isTimedOut, unavailable } from "../connection/database-failure.ts";
-import type { SlotWorkers } from "./slot-workers.ts";
+import { readWorkers } from "./distribution.ts";
+import { SLOT_COUNT } from "./placement.ts";
+
+const AGAIN_MS = 10_000;
+
+export class SlotWorkers {
+  readonly #database: Database;
+  #workers: readonly number[] | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async start(): Promise<void> {
+    await this.#read();
+    this.#timer = setInterval(() => this.#read().catch(() => {}), AGAIN_MS);
+    this.#timer.unref();
+  }
+
+  /** A single PostgreSQL is worker 0. */
+  of(slot: number): number {
+    assertInteger(slot, 0, SLOT_COUNT - 1, "slot");
+    return this.#workers?.[slot] ?? 0;
+  }
+
+  get areMany(): boolean {
+    return this.#workers !== undefined;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #read(): Promise<void> {
+    this.#workers = await this.#database.read(readWorkers());
+  }
+}
 
 /** Between two questions: Citus keeps a connection for each one that was not answered until the worker is back. */
-const AGAIN_MS = 5_000;
+const ASK_AGAIN_MS = 5_000;
 
 export class HungWorkers {
   readonly #database: Database;
@@ -51,7 +92,7 @@ export class HungWorkers {
         await this.#database.read((sql) => sql`SELECT 1 FROM sideband.users WHERE slot = ${slot} LIMIT 1`);
         break;
       } catch {
-        await setTimeout(AGAIN_MS, undefined, { ref: false });
+        await setTimeout(ASK_AGAIN_MS, undefined, { ref: false });
       }
     }
     this.#hung.delete(worker);
