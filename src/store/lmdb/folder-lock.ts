@@ -13,6 +13,7 @@ import { closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs"
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 
 export const LOCK_FILE = "owner.lock";
@@ -40,6 +41,7 @@ export class FolderLock {
   readonly #kept = new Map<string, KeptFile>();
   #lookedMs = Number.NEGATIVE_INFINITY;
   #lost = false;
+  #isReleased = false;
   #onLost: (line: string) => void = () => {};
 
   /** @param descriptors of the lock file and, where the system has such, of the folder */
@@ -99,6 +101,8 @@ export class FolderLock {
   }
 
   release(): void {
+    assert(!this.#isReleased, "a lock is released once: its descriptors may be others' files by then");
+    this.#isReleased = true;
     this.#lost = true;
     for (const descriptor of this.#descriptors) closeSync(descriptor);
   }

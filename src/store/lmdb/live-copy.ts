@@ -45,6 +45,7 @@ export class LiveCopy {
   #stopped = false;
 
   constructor(from: Environment, to: Environment, { atStep, nowMs }: { atStep: AtStep; nowMs: number }) {
+    assert(from.folder !== to.folder, "a store is not copied into itself");
     this.#from = from;
     this.#to = to;
     this.#atStep = atStep;
