@@ -20,7 +20,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { assert } from "../../base/assert.ts";
 import { NoStoreError, OperatorError } from "../../base/errors.ts";
 import { draftOf, removeFolder, renameOver, replaceFile, syncPath } from "./durable-files.ts";
 import { type FolderLock, fileTextOf, NOTE_FILE, type OwnerNote } from "./folder-lock.ts";
@@ -111,7 +110,6 @@ export function nameStore(lock: FolderLock, store: string, format = FORMAT_VERSI
   const { folder } = lock;
   const text = `${JSON.stringify({ format, store })}\n`;
   const draft = join(folder, store, NAME_FILE);
-  assert(dataSize(join(folder, store)) > 0, "a store is not named without its file");
   lock.requireHeld();
   writeFileSync(draft, text, { mode: 0o600 });
   for (const path of [draft, join(folder, store), folder]) syncPath(path);
