@@ -1,5 +1,5 @@
 /**
- * The way of a request through the dispatcher beside that through Fastify (docs/decisions/0027): the same key check,
+ * The way of a request through the dispatcher beside that through Fastify (docs/decisions/0016): the same key check,
  * schema and JSON answer, each in a process of its own, in turns. Nothing is enforced.
  */
 

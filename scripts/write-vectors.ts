@@ -15,8 +15,7 @@ import { CHANNELS } from "../src/base/channels.ts";
 import { type Random, seededRandom } from "../src/base/random.ts";
 import { loadCodebooks } from "../src/blockwork/codebooks.ts";
 import { type BlockFact, buildBlock } from "../src/codec/block.ts";
-import type { Codebook } from "../src/codec/codebook.ts";
-import { formatVersionOf } from "../src/codec/format-version.ts";
+import { type Codebook, formatVersionOf } from "../src/codec/codebook.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
 import type { BlockVector, ReadingVector, Vectors } from "../test/fixtures/vectors.ts";
 

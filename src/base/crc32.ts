@@ -15,7 +15,7 @@ export const CRC32_BYTES = 4;
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   // By index, which is faster than for…of: the reader's weights are megabytes.
-  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ TABLE[(crc ^ bytes[i]) & 0xff];
+  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ TABLE[(crc ^ bytes[i]!) & 0xff]!;
   return (crc ^ 0xffffffff) >>> 0;
 }
 

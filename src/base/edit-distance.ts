@@ -14,15 +14,15 @@ export function editDistance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
       const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const swapped = isSwap ? above[j - 2] + 1 : replaced;
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, replaced, swapped);
+      const swapped = isSwap ? above[j - 2]! + 1 : replaced;
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, replaced, swapped);
     }
     above = row;
     row = next;
   }
-  return row[b.length];
+  return row[b.length]!;
 }
 
 /**
@@ -68,12 +68,12 @@ export function slipEdits(
     const end = beginning.length;
     const lastLetter = beginning.charCodeAt(end - 1);
     for (let j = Math.max(0, end - FAR); j <= Math.min(length, end + SLIP_EDITS_MAX); j++) {
-      joint[j] = Math.min(joint[j], last[j]);
-      if (letters[j + 1] === lastLetter) aboveJoint[j] = Math.min(aboveJoint[j], above[j]);
+      joint[j] = Math.min(joint[j]!, last[j]!);
+      if (letters[j + 1] === lastLetter) aboveJoint[j] = Math.min(aboveJoint[j]!, above[j]!);
     }
   }
   const edits = endings.map(
-    (ending) => table.lastRows(ending, joint, aboveJoint, length - ending.length)[0][length],
+    (ending) => table.lastRows(ending, joint, aboveJoint, length - ending.length)[0][length]!,
   );
   return table.lettersLeft < 0 ? undefined : edits;
 }
@@ -109,7 +109,7 @@ class BandedTable {
     let [row, rowAbove] = [first, above];
     let wasFar = false;
     for (let i = 1; i <= word.length; i++) {
-      const next = this.#rows[i % 3];
+      const next = this.#rows[i % 3]!;
       const letter = word.charCodeAt(i - 1);
       const letterBefore = word.charCodeAt(i - 2);
       const from = Math.max(0, offset + i - SLIP_EDITS_MAX);
@@ -118,13 +118,13 @@ class BandedTable {
       next[from - 1] = FAR;
       next[to + 1] = FAR;
       for (let j = from; j <= to; j++) {
-        let edits = row[j] + 1;
+        let edits = row[j]! + 1;
         if (j > 0) {
-          const replaced = letters[j - 1] === letter ? row[j - 1] : row[j - 1] + 1;
+          const replaced = row[j - 1]! + (letters[j - 1] === letter ? 0 : 1);
           if (replaced < edits) edits = replaced;
-          if (next[j - 1] < edits - 1) edits = next[j - 1] + 1;
+          if (next[j - 1]! < edits - 1) edits = next[j - 1]! + 1;
           const isSwap = j > 1 && letters[j - 2] === letter && (i === 1 || letters[j - 1] === letterBefore);
-          if (isSwap && rowAbove[j - 2] < edits - 1) edits = rowAbove[j - 2] + 1;
+          if (isSwap && rowAbove[j - 2]! < edits - 1) edits = rowAbove[j - 2]! + 1;
         }
         next[j] = edits < FAR ? edits : FAR;
         if (edits < FAR) isFar = false;

@@ -25,6 +25,8 @@ export interface FailureExtra {
   /** The items of a list that has no room for another one, or not the one that was meant. */
   readonly items?: readonly string[];
   readonly cause?: unknown;
+  /** The place in the code that asked the database, for the log. */
+  readonly place?: string | undefined;
 }
 
 /** A fault of a setting, a data folder or a database. The message is for the operator. */

@@ -34,7 +34,7 @@ export class Metrics {
 
   add(name: string, labels = "", amount = 1): void {
     const metric = this.#metrics.get(name);
-    if (metric !== undefined) sampleOf(metric, labels)[0] += amount;
+    if (metric !== undefined) sampleOf(metric, labels)[0]! += amount;
   }
 
   set(name: string, value: number, labels = ""): void {
@@ -47,15 +47,11 @@ export class Metrics {
     if (metric?.buckets === undefined) return;
     const { buckets } = metric;
     const sample = sampleOf(metric, labels);
-    sample[0] += value;
-    sample[1] += 1;
+    sample[0]! += value;
+    sample[1]! += 1;
     // Buckets are few and most observations are small: the first that fits is found at once.
-    for (let i = 0; i < buckets.length; i++) {
-      if (value <= buckets[i]) {
-        sample[i + 2] += 1;
-        return;
-      }
-    }
+    const index = buckets.findIndex((bound) => value <= bound);
+    if (index >= 0) sample[index + 2]! += 1;
   }
 
   /** A counter or gauge as it is now; 0 where there is none. */
@@ -94,7 +90,7 @@ function sampleLines({ name, buckets }: MetricDefinition, labels: string, sample
   const comma = labels === "" ? "" : ",";
   let cumulated = 0;
   const lines = buckets.map((bound, i) => {
-    cumulated += counts[i];
+    cumulated += counts[i]!;
     return `${name}_bucket{${labels}${comma}le="${bound}"} ${cumulated}`;
   });
   return [

@@ -51,10 +51,10 @@ export function seededRandom(seed: number): Random {
     shuffle: (items) => {
       for (let i = items.length - 1; i > 0; i--) {
         const j = below(i + 1);
-        [items[i], items[j]] = [items[j], items[i]];
+        [items[i], items[j]] = [items[j]!, items[i]!];
       }
       return items;
     },
-    pick: (items) => items[below(items.length)],
+    pick: (items) => items[below(items.length)]!,
   };
 }

@@ -10,7 +10,7 @@ export function isOlderRelease(version: string, than: string): boolean {
 }
 
 function partsOf(version: string) {
-  const [release, ...before] = version.split("+")[0].split("-");
+  const [release = "", ...before] = version.replace(/\+.*/s, "").split("-");
   return { numbers: release.split("."), before: before.length === 0 ? [] : before.join("-").split(".") };
 }
 

@@ -6,8 +6,7 @@
 import { isWellFormed, utf8 } from "../base/bytes.ts";
 import { USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { buildBlock } from "../codec/block.ts";
-import { type Codebook, PLAIN_CODEBOOK } from "../codec/codebook.ts";
-import { codebookVersionOf } from "../codec/format-version.ts";
+import { type Codebook, codebookVersionOf, PLAIN_CODEBOOK } from "../codec/codebook.ts";
 import { TEXT_LENGTH_MAX } from "../codec/framing.ts";
 import { type OpenedBlock, openBlocks, readValue } from "../codec/read-block.ts";
 import type { BlockKey } from "../codec/seal.ts";

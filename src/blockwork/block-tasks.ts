@@ -2,8 +2,7 @@
 
 import { assert } from "../base/assert.ts";
 import { type BlockFact, buildBlock } from "../codec/block.ts";
-import type { Codebook } from "../codec/codebook.ts";
-import { findCodebook } from "../codec/format-version.ts";
+import { type Codebook, findCodebook } from "../codec/codebook.ts";
 import type { Predictor } from "../codec/predictor.ts";
 import type { Bits } from "../codec/range-coder.ts";
 import { type OpenedBlock, openBlock, readValue } from "../codec/read-block.ts";

@@ -11,10 +11,9 @@
  * any word of the run, and the decoder mends an erased word (cost 1) more cheaply than a wrong one (cost 2).
  */
 
-import { CLASS_SIZE } from "./alphabet.ts";
+import { CLASS_SIZE, POSITION_CLASSES } from "./alphabet.ts";
 import { N } from "./field.ts";
 import { UNKNOWN_WORD, type Words } from "./framing.ts";
-import { POSITION_CLASSES } from "./positions.ts";
 
 /** Words that one alignment looks at: two blocks. */
 export const ALIGNMENT_WORDS_MAX = 1024;
@@ -54,7 +53,7 @@ export interface Placement {
 /** The placement when nothing was lost or added: word t stands at place t, words of the wrong class are lost. */
 export function placeInOrder(words: Words): Placement {
   const placement = new PlacedWords();
-  for (let t = 0; t < N; t++) placement.put(t, words[t], 1);
+  for (let t = 0; t < N; t++) placement.put(t, words[t]!, 1);
   return placement;
 }
 
@@ -107,11 +106,11 @@ function forward({ words, rates, entry, exit, ready, before, after }: Trellis): 
     let longGap = 0;
     let total = foreign + over;
     for (let t = 0; t < STATES; t++) {
-      const mass = written[t];
+      const mass = written[t]!;
       const here = mass * noGap + shortGap * (1 - short.extend) + longGap * (1 - long.extend);
       shortGap = shortGap * short.extend + mass * short.open;
       longGap = longGap * long.extend + mass * long.open;
-      over += mass * exit[t];
+      over += mass * exit[t]!;
       next[t] = here;
       total += mass;
     }
@@ -120,13 +119,13 @@ function forward({ words, rates, entry, exit, ready, before, after }: Trellis): 
     after[j] = over * scale;
     foreign *= scale;
     over *= scale;
-    for (let t = 0; t < STATES; t++) ready[row + t] = next[t] * scale;
-    const match = likelihoods[kindOf(words[j])];
+    for (let t = 0; t < STATES; t++) ready[row + t] = next[t]! * scale;
+    const match = likelihoods[kindOf(words[j]!)]!;
     let previous = 0;
     for (let t = 0; t < STATES; t++) {
-      const here = next[t] * scale;
-      written[t] = previous + here * inserted + foreign * entry[t];
-      previous = here * match[t];
+      const here = next[t]! * scale;
+      written[t] = previous + here * inserted + foreign * entry[t]!;
+      previous = here * match[t]!;
     }
   }
 }
@@ -140,40 +139,40 @@ function backward({ words, rates, entry, exit, ready, before, after }: Trellis):
   const noGap = 1 - short.open - long.open;
   const likelihoods = matchLikelihoods(rates);
   let foreign = 0; // likelihood of the words to come when the block has not begun
-  for (let t = 0; t < STATES; t++) foreign += entry[t] * onward[t];
+  for (let t = 0; t < STATES; t++) foreign += entry[t]! * onward[t]!;
   foreign += 1; // or no block at all
   let over = 1;
   for (let j = words.length - 1; j >= 0; j--) {
     const row = j * STATES;
-    const word = words[j];
-    const match = likelihoods[kindOf(word)];
-    let total = before[j] * foreign + after[j] * over;
+    const word = words[j]!;
+    const match = likelihoods[kindOf(word)]!;
+    let total = before[j]! * foreign + after[j]! * over;
     for (let t = 0; t < STATES; t++) {
-      const matched = t < N ? match[t] * onward[t + 1] : 0;
-      const mass = ready[row + t];
-      fromReady[t] = inserted * onward[t] + matched;
+      const matched = t < N ? match[t]! * onward[t + 1]! : 0;
+      const mass = ready[row + t]!;
+      fromReady[t] = inserted * onward[t]! + matched;
       joint[t] = mass * matched;
-      total += mass * fromReady[t];
+      total += mass * fromReady[t]!;
     }
     for (let t = 0; t < N; t++) {
-      const trust = joint[t] / total;
-      if (trust > placement.trust[t]) placement.put(t, word, trust);
+      const trust = joint[t]! / total;
+      if (trust > placement.trust[t]!) placement.put(t, word, trust);
     }
     let shortGap = 0;
     let longGap = 0;
     let sum = 0;
     for (let t = N; t >= 0; t--) {
-      onward[t] = noGap * fromReady[t] + short.open * shortGap + long.open * longGap + exit[t] * over;
-      shortGap = (1 - short.extend) * fromReady[t] + short.extend * shortGap;
-      longGap = (1 - long.extend) * fromReady[t] + long.extend * longGap;
-      sum += entry[t] * onward[t];
+      onward[t] = noGap * fromReady[t]! + short.open * shortGap + long.open * longGap + exit[t]! * over;
+      shortGap = (1 - short.extend) * fromReady[t]! + short.extend * shortGap;
+      longGap = (1 - long.extend) * fromReady[t]! + long.extend * longGap;
+      sum += entry[t]! * onward[t]!;
     }
     foreign += sum;
     // Only ratios matter from here on: keep the numbers near one.
     const scale = 1 / (foreign + over);
     foreign *= scale;
     over *= scale;
-    for (let t = 0; t < STATES; t++) onward[t] *= scale;
+    for (let t = 0; t < STATES; t++) onward[t]! *= scale;
   }
   return placement;
 }

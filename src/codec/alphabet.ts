@@ -7,8 +7,9 @@
  * words differ only in case, so a word is found whatever its case.
  */
 
-import { assertInteger } from "../base/assert.ts";
+import { assert } from "../base/assert.ts";
 import { CLASS_A, CLASS_B } from "./alphabet-data.ts";
+import { N } from "./field.ts";
 
 /** Words in a class: the order of the field, so that each word of a class is one of its elements. */
 export const CLASS_SIZE = 7681;
@@ -36,10 +37,7 @@ let index: WordIndex | undefined;
 export function wordOf(wordClass: 0 | 1, index: number): string {
   classes ??= [expand(CLASS_A), expand(CLASS_B)];
   const word = classes[wordClass]?.[index];
-  if (word === undefined) {
-    assertInteger(wordClass, 0, 1, "wordClass");
-    assertInteger(index, 0, CLASS_SIZE - 1, "index");
-  }
+  assert(word !== undefined, "a word has a class, 0 or 1, and an index below 7,681");
   return word;
 }
 
@@ -52,7 +50,7 @@ export function findWord(text: string, from = 0, end = text.length): number {
   index ??= indexWords();
   const { slots, letters } = index;
   for (let slot = slotOf(text, from, end); slots[slot] !== 0; slot = (slot + 1) & SLOT_MASK) {
-    const number = slots[slot] - 1;
+    const number = slots[slot]! - 1;
     let letter = number * LETTERS_STRIDE;
     let at = from;
     while (at < end && (text.charCodeAt(at) | CASE_BIT) === letters[letter]) {
@@ -96,3 +94,18 @@ function expand(coded: string): string[] {
   }
   return words;
 }
+
+const ORDER = 9;
+const TAP = 4;
+
+/**
+ * The word class (0: A, 1: B) at each of the 512 places: a binary de Bruijn sequence B(2, 9), in which any nine words in a
+ * row name their own place. It is the maximal-length sequence of the primitive polynomial x^9 + x^4 + 1 (Golomb 1967), 511
+ * bits that hold every window but nine zeros, with one zero more in its only run of eight. Unlike in the lexicographically
+ * least sequence, its long runs are spread out, so that every part of a block is equally easy to place.
+ */
+export const POSITION_CLASSES: Uint8Array = (() => {
+  const bits = [0, 0, 0, 0, 0, 0, 0, 0, 1];
+  while (bits.length < N - 1) bits.push(bits.at(-ORDER)! ^ bits.at(TAP - ORDER)!);
+  return Uint8Array.from([0, ...bits]);
+})();

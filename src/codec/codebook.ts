@@ -5,14 +5,14 @@
  * more than its bytes.
  */
 
-import { assert } from "../base/assert.ts";
+import { assert, assertInteger } from "../base/assert.ts";
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
 import { plainPredictor } from "./plain-predictor.ts";
 import type { Interval, Predictor } from "./predictor.ts";
 import { type Bits, RangeDecoder, RangeEncoder } from "./range-coder.ts";
 
 export interface Codebook {
-  /** The format version of a block with standard channels only (format-version.ts). */
+  /** The format version of a block with standard channels only. */
   readonly version: number;
   readonly predictors: readonly Predictor[];
 }
@@ -55,7 +55,7 @@ function encodeWith(
   value: Uint8Array,
   bitsMax: number,
 ): Bits | undefined {
-  const predictor = codebook.predictors[index];
+  const predictor = predictorAt(codebook, index);
   const encoder = new RangeEncoder();
   if (codebook.predictors.length > 1) encoder.write(choiceInterval(codebook, index), CHOICE_TOTAL);
   const symbols = [...predictor.split(value), predictor.end];
@@ -70,16 +70,7 @@ function encodeWith(
 /** The value of a code, or undefined where the bits are no code of this codebook. The work is bounded for any bits. */
 export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Uint8Array | undefined {
   const decoder = new RangeDecoder(bits);
-  let predictor = codebook.predictors[0];
-  if (codebook.predictors.length > 1) {
-    const target = decoder.target(CHOICE_TOTAL);
-    const index = codebook.predictors.findIndex((_, i) => {
-      const { start, size } = choiceInterval(codebook, i);
-      return target >= start && target < start + size;
-    });
-    decoder.skip(choiceInterval(codebook, index), CHOICE_TOTAL);
-    predictor = codebook.predictors[index];
-  }
+  const predictor = readChoice(codebook, decoder);
   const value = new Uint8Array(VALUE_BYTES_MAX);
   let length = 0;
   const cursor = predictor.cursor(channel);
@@ -96,8 +87,59 @@ export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Ui
   return undefined;
 }
 
+function readChoice(codebook: Codebook, decoder: RangeDecoder): Predictor {
+  let index = 0;
+  if (codebook.predictors.length > 1) {
+    index = Math.max(0, decoder.target(CHOICE_TOTAL) - CHOICE_TOTAL + codebook.predictors.length);
+    decoder.skip(choiceInterval(codebook, index), CHOICE_TOTAL);
+  }
+  return predictorAt(codebook, index);
+}
+
+function predictorAt({ predictors }: Codebook, index: number): Predictor {
+  const predictor = predictors[index];
+  assert(predictor !== undefined, "a codebook has the predictor that a code names");
+  return predictor;
+}
+
 /** Each predictor but the first has one 64th; the first has the rest. */
 function choiceInterval(codebook: Codebook, index: number): Interval {
   const first = CHOICE_TOTAL - codebook.predictors.length + 1;
   return index === 0 ? { start: 0, size: first } : { start: first + index - 1, size: 1 };
+}
+
+/**
+ * A codebook has two format versions, as they stand on carrier 0: its own number for blocks with standard channels only, and
+ * 16 more where the directory goes on after channel 39. Values are coded the same in both.
+ */
+const OWN_CHANNELS = 16;
+/** So that version · 256 + key id is a symbol, below 7681, in both forms. */
+export const CODEBOOK_VERSION_MAX = 13;
+
+export function formatVersionOf({ version }: Codebook, hasOwnChannels: boolean): number {
+  assertInteger(version, 0, CODEBOOK_VERSION_MAX, "codebook version");
+  return hasOwnChannels ? version + OWN_CHANNELS : version;
+}
+
+/** Whether the directory of a block of this version goes on after channel 39. */
+export function hasOwnDirectory(formatVersion: number): boolean {
+  return formatVersion >= OWN_CHANNELS;
+}
+
+/** The version of the codebook that reads blocks of this format version. */
+export function codebookVersionOf(formatVersion: number): number {
+  return formatVersion % OWN_CHANNELS;
+}
+
+/** The codebook that reads blocks of this format version. */
+export function findCodebook<C extends Codebook>(
+  codebooks: readonly C[],
+  formatVersion: number,
+): C | undefined {
+  return codebooks.find(({ version }) => version === codebookVersionOf(formatVersion));
+}
+
+/** The format versions that these codebooks read. */
+export function knownVersions(codebooks: readonly Codebook[]): number[] {
+  return [false, true].flatMap((hasOwn) => codebooks.map((book) => formatVersionOf(book, hasOwn)));
 }

@@ -43,18 +43,18 @@ class AdaptiveCounts {
 
   interval(symbol: number): Interval {
     let start = 0;
-    for (let i = 0; i < symbol; i++) start += this.#counts[i];
-    return { start, size: this.#counts[symbol] };
+    for (let i = 0; i < symbol; i++) start += this.#counts[i]!;
+    return { start, size: this.#counts[symbol]! };
   }
 
   find(target: number): number {
     let symbol = 0;
-    for (let start = this.#counts[0]; target >= start; start += this.#counts[symbol]) symbol++;
+    for (let start = this.#counts[0]!; target >= start; start += this.#counts[symbol]!) symbol++;
     return symbol;
   }
 
   learn(symbol: number): void {
-    this.#counts[symbol] += this.#step;
+    this.#counts[symbol]! += this.#step;
     this.total += this.#step;
   }
 }
@@ -92,7 +92,7 @@ function walk(code: CodeSymbol, carriers: Uint16Array, hasOwn: boolean): boolean
       symbol,
     );
   const codeSize = (channel: number) => {
-    const count = carriers[channel];
+    const count = carriers[channel]!;
     const sizeClass = adaptive(classes, count > 0 ? 31 - Math.clz32(count) : 0);
     const size = 1 << sizeClass;
     carriers[channel] = size + uniform(size, count & (size - 1));
@@ -100,7 +100,7 @@ function walk(code: CodeSymbol, carriers: Uint16Array, hasOwn: boolean): boolean
   // For the writer; the reader's is empty.
   const own = hasOwn ? ownChannels(carriers) : [];
   for (let channel = 0; channel < CHANNEL_COUNT; channel++) {
-    if (adaptive(presence, carriers[channel] > 0 ? 1 : 0) === 1) codeSize(channel);
+    if (adaptive(presence, carriers[channel]! > 0 ? 1 : 0) === 1) codeSize(channel);
   }
   if (!hasOwn) return true;
   let channel = CHANNEL_COUNT + uniform(CHANNEL_COUNT_MAX - CHANNEL_COUNT, (own[0] ?? 0) - CHANNEL_COUNT);
@@ -126,7 +126,7 @@ function afterOf(gap: number): number {
 export function ownChannels(carriers: Uint16Array): number[] {
   const own: number[] = [];
   for (let channel = CHANNEL_COUNT; channel < carriers.length; channel++) {
-    if (carriers[channel] > 0) own.push(channel);
+    if (carriers[channel]! > 0) own.push(channel);
   }
   return own;
 }
@@ -167,7 +167,7 @@ export function readDirectory(
   const bitCount = digitCount * BITS_PER_DIGIT;
   const bytes = new Uint8Array(Math.ceil(bitCount / 8));
   for (let i = 0; i < digitCount; i++) {
-    putBits(bytes, i * BITS_PER_DIGIT, BITS_PER_DIGIT, digits[i] & DIGIT_MASK);
+    putBits(bytes, i * BITS_PER_DIGIT, BITS_PER_DIGIT, digits[i]! & DIGIT_MASK);
   }
   const decoder = new RangeDecoder({ length: bitCount, bytes });
   const carriers = new Uint16Array(CHANNEL_COUNT_MAX);

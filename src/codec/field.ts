@@ -52,6 +52,6 @@ export const OMEGA = power(GENERATOR, (P - 1) / N);
 export const OMEGA_POWERS: Uint16Array = (() => {
   const powers = new Uint16Array(N);
   powers[0] = 1;
-  for (let i = 1; i < N; i++) powers[i] = multiply(powers[i - 1], OMEGA);
+  for (let i = 1; i < N; i++) powers[i] = multiply(powers[i - 1]!, OMEGA);
   return powers;
 })();

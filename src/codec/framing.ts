@@ -5,8 +5,7 @@
  * quotes, commas, list marks. A run of letters is one word, known or not.
  */
 
-import { findWord, wordOf } from "./alphabet.ts";
-import { POSITION_CLASSES } from "./positions.ts";
+import { findWord, POSITION_CLASSES, wordOf } from "./alphabet.ts";
 
 export const OPENING = "[MEM]";
 export const CLOSING = "[/MEM]";
@@ -35,7 +34,9 @@ interface Passage {
 
 export function writeFrame(symbols: Uint16Array): string {
   let text = OPENING;
-  for (let t = 0; t < symbols.length; t++) text += ` ${wordOf(POSITION_CLASSES[t] as 0 | 1, symbols[t])}`;
+  symbols.forEach((symbol, t) => {
+    text += ` ${wordOf(POSITION_CLASSES[t] as 0 | 1, symbol)}`;
+  });
   return `${text} ${CLOSING}`;
 }
 
@@ -117,7 +118,7 @@ function isLetter(text: string, at: number): boolean {
 function isFurtherLetter(text: string, at: number, code: number): boolean {
   if ((code & 0xf800) !== 0xd800) {
     // Remembered, because a hostile text may hold a million of them.
-    if (letterKinds[code] === 0) letterKinds[code] = LETTER.test(text[at]) ? 1 : 2;
+    if (letterKinds[code] === 0) letterKinds[code] = LETTER.test(text.charAt(at)) ? 1 : 2;
     return letterKinds[code] === 1;
   }
   // A surrogate pair is one character: the test needs both halves, from the first on.

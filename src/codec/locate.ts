@@ -7,10 +7,9 @@
  */
 
 import { ALIGNMENT_WORDS_MAX } from "./alignment.ts";
-import { CLASS_SIZE } from "./alphabet.ts";
+import { CLASS_SIZE, POSITION_CLASSES } from "./alphabet.ts";
 import { N } from "./field.ts";
 import { UNKNOWN_WORD, type Words } from "./framing.ts";
-import { POSITION_CLASSES } from "./positions.ts";
 
 const WINDOW = 9;
 /** Windows that must agree before their votes count. */
@@ -23,7 +22,7 @@ const PLACE_OF_PATTERN: Uint16Array = (() => {
   const places = new Uint16Array(N);
   for (let t = 0; t < N; t++) {
     let pattern = 0;
-    for (let i = 0; i < WINDOW; i++) pattern = pattern * 2 + POSITION_CLASSES[(t + i) % N];
+    for (let i = 0; i < WINDOW; i++) pattern = pattern * 2 + POSITION_CLASSES[(t + i) % N]!;
     places[pattern] = t;
   }
   return places;
@@ -37,24 +36,25 @@ export function likeliestStretch(words: Words): Words {
   let agreement = 0;
   let lastBeginning = Number.NaN;
   for (let i = 0; i < words.length; i++) {
-    if (words[i] === UNKNOWN_WORD) {
+    const word = words[i]!;
+    if (word === UNKNOWN_WORD) {
       known = 0;
       agreement = 0;
       continue;
     }
-    pattern = ((pattern << 1) | (words[i] >= CLASS_SIZE ? 1 : 0)) & (N - 1);
+    pattern = ((pattern << 1) | (word >= CLASS_SIZE ? 1 : 0)) & (N - 1);
     known++;
     if (known < WINDOW) continue;
-    const beginning = i - (WINDOW - 1) - PLACE_OF_PATTERN[pattern];
+    const beginning = i - (WINDOW - 1) - PLACE_OF_PATTERN[pattern]!;
     agreement = beginning === lastBeginning ? agreement + 1 : 0;
     lastBeginning = beginning;
-    if (agreement >= AGREEMENT_MIN) votes[beginning + N]++;
+    if (agreement >= AGREEMENT_MIN) votes[beginning + N]!++;
   }
   let sum = 0;
   let best = -1;
   let bestEnd = 0;
   for (let i = 0; i < votes.length; i++) {
-    sum += votes[i] - (i >= DRIFT ? votes[i - DRIFT] : 0);
+    sum += votes[i]! - (i >= DRIFT ? votes[i - DRIFT]! : 0);
     if (sum > best) {
       best = sum;
       bestEnd = i;

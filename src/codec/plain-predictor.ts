@@ -31,8 +31,8 @@ function priorOf(weights: Uint16Array, memory: Uint8Array): Prior {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const share = TOTAL / 2 - SYMBOLS;
   const frequencies = weights.map((weight) => 1 + Math.floor((weight * share) / sum));
-  frequencies[END] += TOTAL / 2 - frequencies.reduce((total, frequency) => total + frequency, 0);
-  for (const byte of memory) frequencies[byte] += MEMORY_SHARE;
+  frequencies[END]! += TOTAL / 2 - frequencies.reduce((total, frequency) => total + frequency, 0);
+  for (const byte of memory) frequencies[byte]! += MEMORY_SHARE;
   return { frequencies, memory };
 }
 
@@ -72,35 +72,36 @@ class Table {
   constructor({ frequencies, memory }: Prior) {
     this.#frequencies = frequencies.slice();
     this.#memory = memory.slice();
-    for (let symbol = 0; symbol < SYMBOLS; symbol++)
-      this.#groups[symbol >> GROUP_SHIFT] += frequencies[symbol];
+    frequencies.forEach((frequency, symbol) => {
+      this.#groups[symbol >> GROUP_SHIFT]! += frequency;
+    });
   }
 
   interval(symbol: number): Interval {
     let start = 0;
-    for (let group = 0; group < symbol >> GROUP_SHIFT; group++) start += this.#groups[group];
-    for (let s = symbol & ~15; s < symbol; s++) start += this.#frequencies[s];
-    return { start, size: this.#frequencies[symbol] };
+    for (let group = 0; group < symbol >> GROUP_SHIFT; group++) start += this.#groups[group]!;
+    for (let s = symbol & ~15; s < symbol; s++) start += this.#frequencies[s]!;
+    return { start, size: this.#frequencies[symbol]! };
   }
 
   find(target: number): Interval & { symbol: number } {
     let start = 0;
     let group = 0;
-    for (; target >= start + this.#groups[group]; group++) start += this.#groups[group];
+    for (; target >= start + this.#groups[group]!; group++) start += this.#groups[group]!;
     let symbol = group << GROUP_SHIFT;
-    for (; target >= start + this.#frequencies[symbol]; symbol++) start += this.#frequencies[symbol];
-    return { symbol, start, size: this.#frequencies[symbol] };
+    for (; target >= start + this.#frequencies[symbol]!; symbol++) start += this.#frequencies[symbol]!;
+    return { symbol, start, size: this.#frequencies[symbol]! };
   }
 
   /** Remembers a byte in place of the oldest. */
   learn(byte: number): void {
-    const forgotten = this.#memory[this.#oldest];
+    const forgotten = this.#memory[this.#oldest]!;
     this.#memory[this.#oldest] = byte;
     this.#oldest = (this.#oldest + 1) % MEMORY;
-    this.#frequencies[forgotten] -= MEMORY_SHARE;
-    this.#groups[forgotten >> GROUP_SHIFT] -= MEMORY_SHARE;
-    this.#frequencies[byte] += MEMORY_SHARE;
-    this.#groups[byte >> GROUP_SHIFT] += MEMORY_SHARE;
+    this.#frequencies[forgotten]! -= MEMORY_SHARE;
+    this.#groups[forgotten >> GROUP_SHIFT]! -= MEMORY_SHARE;
+    this.#frequencies[byte]! += MEMORY_SHARE;
+    this.#groups[byte >> GROUP_SHIFT]! += MEMORY_SHARE;
   }
 }
 
@@ -143,7 +144,7 @@ export const plainPredictor: Predictor = {
   total: TOTAL,
   end: END,
   split: (value) => Array.from(value),
-  bytesOf: (symbol) => BYTES[symbol],
+  bytesOf: (symbol) => BYTES[symbol]!,
   *intervals(_channel, symbols) {
     const cursor = new PlainCursor();
     for (const symbol of symbols) yield cursor.take(symbol);

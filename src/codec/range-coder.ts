@@ -90,7 +90,7 @@ export class RangeEncoder {
       grown.set(this.#bytes);
       this.#bytes = grown;
     }
-    if (bit === 1) this.#bytes[index] |= 0x80 >> (this.#length & 7);
+    if (bit === 1) this.#bytes[index]! |= 0x80 >> (this.#length & 7);
     this.#length++;
     if (bit === 1) this.#ones = this.#length;
   }
@@ -149,6 +149,6 @@ export class RangeDecoder {
   #nextBit(): number {
     const position = this.#position++;
     if (position >= this.#bits.length) return 0;
-    return (this.#bits.bytes[position >> 3] >> (7 - (position & 7))) & 1;
+    return (this.#bits.bytes[position >> 3]! >> (7 - (position & 7))) & 1;
   }
 }

@@ -11,11 +11,10 @@ import { textOf } from "../base/bytes.ts";
 import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "./alignment.ts";
 import { type Layout, layOut } from "./block.ts";
 import { CARRIERS_MAX, PREFIX_CARRIERS } from "./block-room.ts";
-import { type Codebook, decodeValue } from "./codebook.ts";
+import { type Codebook, decodeValue, findCodebook, hasOwnDirectory, knownVersions } from "./codebook.ts";
 import { digitsToBits } from "./digits.ts";
 import { DIRECTORY_DIGITS_MAX, readDirectory } from "./directory.ts";
 import { N } from "./field.ts";
-import { findCodebook, hasOwnDirectory, knownVersions } from "./format-version.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "./framing.ts";
 import { likeliestStretch } from "./locate.ts";
 import type { Bits } from "./range-coder.ts";
@@ -141,7 +140,7 @@ function isDamaged(result: OpenedBlock | UnreadableBlock): boolean {
 }
 
 function openInOrder(words: Words, options: OpenBlockOptions): OpenedBlock | UnreadableBlock {
-  return openPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
+  return openPlacement(placeInOrder(words), TRUST_STEPS.slice(0, 1), options);
 }
 
 function openAligned(words: Words, options: OpenBlockOptions): OpenedBlock | UnreadableBlock {
@@ -162,7 +161,7 @@ function openPlacement(
     const erased = new Uint8Array(N);
     let missing = 0;
     for (let t = 0; t < N; t++) {
-      if (placement.trust[t] > trustMin) continue;
+      if (placement.trust[t]! > trustMin) continue;
       erased[t] = 1;
       missing++;
     }
@@ -184,9 +183,9 @@ function openSpectrum(
   spectrum: Uint16Array,
   { keys, userId, codebooks }: OpenBlockOptions,
 ): OpenedSpectrum | undefined {
-  const version = spectrum[0] >> 8;
+  const version = spectrum[0]! >> 8;
   const codebook = findCodebook(codebooks, version);
-  const key = keys(spectrum[0] & 255);
+  const key = keys(spectrum[0]! & 255);
   const tag = tagFromDigits(spectrum.subarray(1, 1 + TAG_DIGITS));
   if (codebook === undefined || key === undefined || tag === undefined) return undefined;
   // The directory says how much there is to unseal; most wrong spectra end here.
@@ -202,7 +201,7 @@ function openSpectrum(
 
 /** Why an undamaged spectrum does not open. */
 function refusalOf(spectrum: Uint16Array, { codebooks }: OpenBlockOptions): Refusal {
-  const version = spectrum[0] >> 8;
+  const version = spectrum[0]! >> 8;
   const known = knownVersions(codebooks);
   return known.includes(version) ? { kind: "foreign" } : { kind: "unknown-version", version, known };
 }

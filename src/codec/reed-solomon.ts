@@ -69,7 +69,7 @@ export function* mend(received: Uint16Array, erased: Uint8Array, guardMax: numbe
     const locator = search.locator();
     if (!hasAllRoots(locator)) continue;
     const error = continueRecurrence(syndromes, locator, guard);
-    const mended = spectrum.map((digit, k) => (digit - error[N - 1 - k] + P) % P);
+    const mended = spectrum.map((digit, k) => (digit - error[N - 1 - k]! + P) % P);
     yield { spectrum: mended, guard, badPlaces: search.length };
   }
 }
@@ -99,10 +99,10 @@ class LocatorSearch {
     let degree = 0;
     for (let t = 0; t < N; t++) {
       if (!erased[t]) continue;
-      const root = OMEGA_POWERS[t];
+      const root = OMEGA_POWERS[t]!;
       degree++;
       for (let i = degree; i >= 1; i--) {
-        this.#locator[i] = (this.#locator[i] + Math.imul(P - root, this.#locator[i - 1])) % P;
+        this.#locator[i] = (this.#locator[i]! + Math.imul(P - root, this.#locator[i - 1]!)) % P;
       }
     }
     this.#previous.set(this.#locator);
@@ -122,16 +122,16 @@ class LocatorSearch {
       }
       this.revision++;
       const next = this.#scratch;
-      next[0] = this.#locator[0];
+      next[0] = this.#locator[0]!;
       const factor = P - discrepancy;
       const reach = Math.min(N, this.#step + 2);
       const locator = this.#locator;
       const previous = this.#previous;
-      for (let i = 1; i <= reach; i++) next[i] = (locator[i] + Math.imul(factor, previous[i - 1])) % P;
+      for (let i = 1; i <= reach; i++) next[i] = (locator[i]! + Math.imul(factor, previous[i - 1]!)) % P;
       if (2 * this.length <= this.#step + this.erasureCount) {
         this.length = this.#step + 1 + this.erasureCount - this.length;
         const scale = inverse(discrepancy);
-        for (let i = 0; i <= reach; i++) previous[i] = Math.imul(locator[i], scale) % P;
+        for (let i = 0; i <= reach; i++) previous[i] = Math.imul(locator[i]!, scale) % P;
       } else {
         shiftUp(this.#previous);
       }
@@ -157,7 +157,7 @@ class LocatorSearch {
     for (let from = 0; from <= reach; from += LAZY_TERMS) {
       const to = Math.min(reach, from + LAZY_TERMS - 1);
       let part = 0;
-      for (let i = from; i <= to; i++) part = (part + Math.imul(locator[i], syndromes[step - i])) | 0;
+      for (let i = from; i <= to; i++) part = (part + Math.imul(locator[i]!, syndromes[step - i]!)) | 0;
       sum += part % P;
     }
     return sum % P;
@@ -169,7 +169,7 @@ function hasAllRoots(locator: Int32Array): boolean {
   const degree = locator.length - 1;
   if (locator[degree] === 0) return false;
   const padded = new Uint16Array(N);
-  for (let i = 0; i <= degree; i++) padded[i & (N - 1)] = (padded[i & (N - 1)] + locator[i]) % P;
+  for (let i = 0; i <= degree; i++) padded[i & (N - 1)] = (padded[i & (N - 1)]! + locator[i]!) % P;
   let roots = 0;
   for (const value of transform(padded, true)) if (value === 0) roots++;
   return roots === degree;
@@ -186,7 +186,7 @@ function continueRecurrence(syndromes: Uint16Array, locator: Int32Array, known: 
     for (let from = 1; from <= degree; from += LAZY_TERMS) {
       const to = Math.min(degree, from + LAZY_TERMS - 1);
       let part = 0;
-      for (let m = from; m <= to; m++) part = (part + Math.imul(locator[m], all[i - m])) | 0;
+      for (let m = from; m <= to; m++) part = (part + Math.imul(locator[m]!, all[i - m]!)) | 0;
       sum += part % P;
     }
     sum %= P;

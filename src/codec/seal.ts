@@ -56,7 +56,7 @@ export function sealDigits(
 ): { tag: Uint16Array; sealed: Uint16Array } {
   const tag = tagOf(plain, key, context);
   const sealed = keystream(key, tag, plain.length);
-  for (let i = 0; i < plain.length; i++) sealed[i] = add(plain[i], sealed[i]);
+  for (let i = 0; i < plain.length; i++) sealed[i] = add(plain[i]!, sealed[i]!);
   return { tag: bitsToDigits({ length: 8 * TAG_BYTES, bytes: tag }, TAG_DIGITS), sealed };
 }
 
@@ -70,7 +70,7 @@ export function tagFromDigits(digits: Uint16Array): Uint8Array | undefined {
 /** The first sealed digits → plain ones. They prove nothing before `isGenuine` has checked all of them. */
 export function unsealUnchecked(sealed: Uint16Array, key: BlockKey, tag: Uint8Array): Uint16Array {
   const plain = keystream(key, tag, sealed.length);
-  for (let i = 0; i < sealed.length; i++) plain[i] = subtract(sealed[i], plain[i]);
+  for (let i = 0; i < sealed.length; i++) plain[i] = subtract(sealed[i]!, plain[i]!);
   return plain;
 }
 
@@ -80,10 +80,10 @@ export function isGenuine(plain: Uint16Array, key: BlockKey, tag: Uint8Array, co
 
 function tagOf(plain: Uint16Array, key: BlockKey, { version, userId }: SealContext): Uint8Array {
   const bytes = new Uint8Array(2 * plain.length);
-  for (let i = 0; i < plain.length; i++) {
-    bytes[2 * i] = plain[i] >> 8;
-    bytes[2 * i + 1] = plain[i];
-  }
+  plain.forEach((digit, i) => {
+    bytes[2 * i] = digit >> 8;
+    bytes[2 * i + 1] = digit;
+  });
   return unsafe.s2v(key.material.subarray(0, HALF_KEY_BYTES), [associatedData(key, version, userId), bytes]);
 }
 
@@ -100,15 +100,15 @@ export function associatedData(key: BlockKey, version: number, userId: string): 
 
 function keystream(key: BlockKey, tag: Uint8Array, length: number): Uint16Array {
   const counter = tag.slice();
-  counter[8] &= 0x7f;
-  counter[12] &= 0x7f;
+  counter[8]! &= 0x7f;
+  counter[12]! &= 0x7f;
   // One word in sixteen is skipped. A quarter more, and 32, are too few in less than one of 2^128 keystreams.
   const words = length + (length >> 2) + 32;
   const stream = ctr(key.material.subarray(HALF_KEY_BYTES), counter).encrypt(new Uint8Array(2 * words));
   const digits = new Uint16Array(length);
   let filled = 0;
   for (let i = 0; i < words && filled < length; i++) {
-    const word = (stream[2 * i] << 8) | stream[2 * i + 1];
+    const word = (stream[2 * i]! << 8) | stream[2 * i + 1]!;
     if (word < ACCEPTED_BELOW) digits[filled++] = word % P;
   }
   assert(filled === length, "the keystream is long enough");

@@ -28,7 +28,7 @@ export function toBlock(spectrum: Uint16Array): Uint16Array {
 /** Time → spectrum. The result is a fresh array of 512 digits. */
 export function toSpectrum(block: Uint16Array): Uint16Array {
   const cells = butterflies(block, true);
-  for (let k = 0; k < N; k++) cells[k] = Math.imul(cells[k], INVERSE_N) % P;
+  for (let k = 0; k < N; k++) cells[k] = Math.imul(cells[k]!, INVERSE_N) % P;
   return new Uint16Array(cells);
 }
 
@@ -39,7 +39,7 @@ export function transformPlain(input: Uint16Array, backwards: boolean): Uint16Ar
     let sum = 0;
     for (let i = 0; i < N; i++) {
       const exponent = (i * k) & (N - 1);
-      sum = (sum + input[i] * OMEGA_POWERS[backwards ? (N - exponent) & (N - 1) : exponent]) % P;
+      sum = (sum + input[i]! * OMEGA_POWERS[backwards ? (N - exponent) & (N - 1) : exponent]!) % P;
     }
     out[k] = sum;
   }
@@ -56,15 +56,15 @@ function butterflies(input: Uint16Array, backwards: boolean): Int32Array {
   // Math.imul and 32-bit cells keep the engine in integer arithmetic, which is 17 times as fast as doubles here.
   const cells = new Int32Array(N);
   const roots = OMEGA_POWERS;
-  for (let i = 0; i < N; i++) cells[i] = input[REVERSED[i]];
+  for (let i = 0; i < N; i++) cells[i] = input[REVERSED[i]!]!;
   for (let half = 1; half < N; half *= 2) {
     const step = N / (2 * half);
     for (let j = 0; j < half; j++) {
       const exponent = j * step;
-      const twiddle = roots[backwards ? (N - exponent) & (N - 1) : exponent];
+      const twiddle = roots[backwards ? (N - exponent) & (N - 1) : exponent]!;
       for (let i = j; i < N; i += 2 * half) {
-        const odd = Math.imul(cells[i + half], twiddle) % P;
-        const even = cells[i];
+        const odd = Math.imul(cells[i + half]!, twiddle) % P;
+        const even = cells[i]!;
         const sum = even + odd;
         const difference = even - odd;
         cells[i] = sum >= P ? sum - P : sum;

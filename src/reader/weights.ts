@@ -90,57 +90,69 @@ export function parseWeights(file: Uint8Array, checksum: Checksum = crc32): Weig
   if (vocabulary !== 257 + mergeCount || width % (2 * heads) !== 0 || width % 16 !== 0 || hidden % 16 !== 0)
     throw new WeightsError("the shapes in the weights file do not fit together");
 
-  let at = 0;
-  const take = <T>(
-    type: {
-      new (buffer: ArrayBufferLike, offset: number, count: number): T;
-      readonly BYTES_PER_ELEMENT: number;
-    },
-    count: number,
-  ): T => {
-    const start = at;
-    at += Math.ceil((count * type.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT;
-    if (at > body.length) throw new WeightsError("the weights file ends before its last section");
-    return new type(body.buffer, body.byteOffset + start, count);
-  };
-
-  const merges = take(Uint16Array, 2 * mergeCount);
+  const sections = new Sections(body);
+  const shape = { layers, width, heads, hidden, vocabulary, labels, window, taps };
+  const merges = sections.take(Uint16Array, 2 * mergeCount);
   const half = width / heads / 2;
-  const turn = take(Float64Array, 2 * half);
-  const embed = matrix(
-    take(Float32Array, vocabulary + labels),
-    take(Int8Array, (vocabulary + labels) * width),
-  );
-  const stored: StoredLayer[] = [];
-  for (let i = 0; i < layers; i++) {
-    const floats = take(Float32Array, 2 + heads + 2 * taps * width + 5 * width + hidden);
-    let from = 0;
-    const next = (count: number) => {
-      from += count;
-      return floats.subarray(from - count, from);
-    };
-    const [mix, gain, tapped] = [next(2), next(heads), next(2 * taps * width)];
-    const attentionScales = [next(width), next(width), next(width), next(width)];
-    const [expandScales, contractScales] = [next(hidden), next(width)];
-    const attention = take(Int8Array, 4 * width * width);
-    const [query, key, value, output] = attentionScales.map((scales, n) =>
-      matrix(scales, attention.subarray(n * width * width, (n + 1) * width * width)),
-    );
-    const expand = matrix(expandScales, take(Int8Array, hidden * width));
-    const contract = matrix(contractScales, take(Int8Array, width * hidden));
-    stored.push({ mix, gain, taps: tapped, query, key, value, output, expand, contract });
-  }
-  if (at !== body.length)
-    throw new WeightsError("the weights file has more sections than its shapes call for");
+  const turn = sections.take(Float64Array, 2 * half);
+  const rows = vocabulary + labels;
+  const embed = matrix(sections.take(Float32Array, rows), sections.take(Int8Array, rows * width));
+  const stored = Array.from({ length: layers }, () => takeLayer(sections, shape));
+  if (!sections.atEnd) throw new WeightsError("the weights file has more sections than its shapes call for");
   return {
     version: view.getUint16(6, true),
-    shape: { layers, width, heads, hidden, vocabulary, labels, window, taps },
+    shape,
     merges,
     turnCos: turn.subarray(0, half),
     turnSin: turn.subarray(half),
     embed,
     layers: stored,
   };
+}
+
+interface TypedArray<T> {
+  new (buffer: ArrayBufferLike, offset: number, count: number): T;
+  readonly BYTES_PER_ELEMENT: number;
+}
+
+/** The sections of a file's body, one after another. */
+class Sections {
+  readonly #body: Uint8Array;
+  #at = 0;
+
+  constructor(body: Uint8Array) {
+    this.#body = body;
+  }
+
+  take<T>(type: TypedArray<T>, count: number): T {
+    const start = this.#body.byteOffset + this.#at;
+    this.#at += Math.ceil((count * type.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT;
+    if (this.#at > this.#body.length) throw new WeightsError("the weights file ends before its last section");
+    return new type(this.#body.buffer, start, count);
+  }
+
+  get atEnd(): boolean {
+    return this.#at === this.#body.length;
+  }
+}
+
+function takeLayer(sections: Sections, { width, heads, hidden, taps }: Weights["shape"]): StoredLayer {
+  const floats = sections.take(Float32Array, 2 + heads + 2 * taps * width + 5 * width + hidden);
+  let from = 0;
+  const next = (count: number) => {
+    from += count;
+    return floats.subarray(from - count, from);
+  };
+  const [mix, gain, tapped] = [next(2), next(heads), next(2 * taps * width)];
+  const attentionScales = [next(width), next(width), next(width), next(width)];
+  const [expandScales, contractScales] = [next(hidden), next(width)];
+  const attention = sections.take(Int8Array, 4 * width * width);
+  const [query, key, value, output] = attentionScales.map((scales, n) =>
+    matrix(scales, attention.subarray(n * width * width, (n + 1) * width * width)),
+  );
+  const expand = matrix(expandScales, sections.take(Int8Array, hidden * width));
+  const contract = matrix(contractScales, sections.take(Int8Array, width * hidden));
+  return { mix, gain, taps: tapped, query, key, value, output, expand, contract };
 }
 
 const matrix = (scales: Float32Array, weights: Int8Array): StoredMatrix => ({ scales, weights });

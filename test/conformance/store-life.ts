@@ -1,5 +1,5 @@
 /**
- * What every store must do with a fact's life: places, ends, history, writers, compare-and-set, the list of users (docs/decisions/0050). The rest of the suite is store.ts.
+ * What every store must do with a fact's life: places, ends, history, writers, compare-and-set, the list of users (docs/decisions/0022). The rest of the suite is store.ts.
  */
 
 import assert from "node:assert/strict";

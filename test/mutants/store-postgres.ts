@@ -12,6 +12,15 @@ const GROUP_WRITES = "src/store/postgres/queries/group-writes.ts";
 
 export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
+    name: "postgres-close-told-at-once",
+    fault: "The process ends when a connection is lost in the middle of a transaction of the client.",
+    file: "src/store/postgres/connection/connection.ts",
+    find: "void this.#ended.then(() => listener(hadError));",
+    replace: "listener(hadError);",
+    tests: BUSY,
+    only: "an error names the query",
+  },
+  {
     name: "postgres-answers-not-swept",
     fault: "What was answered to requests stays in the database for ever.",
     file: "src/store/postgres/queries/upkeep.ts",

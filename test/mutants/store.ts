@@ -125,7 +125,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     name: "lmdb-lock-shared",
     fault: "The lock of a data folder lets a second owner in.",
     file: "src/store/lmdb/folder-lock.ts",
-    find: "tryLock(descriptors[0], { shared })",
+    find: "tryLock(lockFile, { shared })",
     replace: "tryLock(descriptors[0], { shared: true })",
     tests: LMDB_TESTS,
     only: "exactly one owns it",

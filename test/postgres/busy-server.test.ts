@@ -155,3 +155,44 @@ test("ready is what can really be written to: a probe writes, and failed writes 
   await sql.end();
   await store.close();
 });
+
+test("an error names the query that it ended, also where the connection is lost", async (t) => {
+  const url = await newDatabase();
+  const store = await openStore(url, { statementTimeoutMs: 60_000 });
+  const sql = postgres(url, { max: 2 });
+  t.after(async () => {
+    await sql.end();
+    await store.close();
+  });
+  // An error of the server that no caller may see: the place is in its stack.
+  await assert.rejects(
+    store.listUsers("no\0account", { prefix: "", after: "", limit: 1 }),
+    ({ stack }: Error) => /store\/postgres\/queries\/fact-queries\.ts:\d+/.test(stack ?? ""),
+  );
+  // One that a caller may try again after, and a lost connection.
+  const cancelled = [
+    "pg_cancel_backend",
+    "57014",
+    /^store\/postgres\/queries\/key-queries\.ts:\d+$/,
+  ] as const;
+  const lost = [
+    "pg_terminate_backend",
+    "CONNECTION_CLOSED",
+    /^store\/postgres\/postgres-store\.ts:\d+$/,
+  ] as const;
+  // Several: the client may throw where nobody catches it, by the order in which its answers come.
+  for (const [end, code, place] of [cancelled, ...Array.from({ length: 10 }, () => lost)]) {
+    await sql.begin(async (tx) => {
+      await tx`LOCK TABLE sideband.api_keys IN ACCESS EXCLUSIVE MODE`;
+      const changing = store.changeKey("none", { revokedAtMs: 1 }).catch((error: unknown) => error);
+      // On another connection: a transaction sees one state of the activity only.
+      const ended = () => sql`SELECT ${sql(end)}(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      for (const endMs = performance.now() + 30_000; (await ended()).length === 0; )
+        assert.ok(performance.now() < endMs, "the change waits for the lock");
+      const { extra } = (await changing) as Failure;
+      assert.equal((extra.cause as { code?: string }).code, code);
+      assert.match(extra.place ?? "", place);
+    });
+  }
+});

@@ -9,7 +9,7 @@
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
 import { loadCodebooks } from "../../src/blockwork/codebooks.ts";
-import { formatVersionOf } from "../../src/codec/format-version.ts";
+import { formatVersionOf } from "../../src/codec/codebook.ts";
 import { checkGoldenBlock } from "../fixtures/golden-blocks.ts";
 import { loadVectors } from "../fixtures/vectors.ts";
 import { findNumpy } from "../format/numpy.ts";

@@ -47,7 +47,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   agents: { rooms: ["base", "contract", "agent-side", "sdk"] },
   /** The block without a service: what an application seals and opens itself. */
   block: { rooms: ["base", "codec", "reader"], pure: true },
-  /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */
+  /** The website reads blocks in the browser with the codec itself (docs/decisions/0020). */
   web: { rooms: ["base", "codec", "reader", "contract", "sdk"], pure: true },
   /** What `sideband measure` counts. */
   measure: { rooms: ["base", "codec", "blockwork"] },

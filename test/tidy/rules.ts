@@ -22,6 +22,13 @@ export interface Rule {
 
 const LINES_MAX = 450;
 const HEADER_LINES_MAX = 12;
+const FUNCTION_LINES_MAX = 70;
+/** Files with a function that is still longer. */
+const LONG_FUNCTIONS =
+  /^src\/(agents\/openclaw|http\/routes\/(admin|life)|main\/(core|service)|mcp\/(direct-memory|http)|web\/reference\/try-it)\.ts$/;
+/** The first line of a function with a body: a name or `function` before its parameters, or an arrow behind them. */
+const FUNCTION = /=> \{$|\bfunction\b|^\s*(?:[a-z]+ )*\*?[#\w]+(?:<.*>)?\(.*\{$/;
+const NO_FUNCTION = /^(?!(?:if|for|while|switch|catch|do|else|\})\b)/;
 const CODE = /^(src|test|bench|bin|scripts)\/.*\.(ts|tsx|mts|js|mjs|sql|css)$/;
 /** Data that no one reads line by line. */
 const DATA = /^(src\/codec\/alphabet-data\.ts$|test\/vectors\/)|\.generated\./;
@@ -44,6 +51,7 @@ const KNOWN_FILES: ReadonlySet<string> = new Set([
     "server.json",
     "tsconfig.json",
     "tsconfig.build.json",
+    "tsconfig.indexed.json",
   ],
   "agents/claude-code/.claude-plugin/marketplace.json",
   "agents/claude-code/sideband/.claude-plugin/plugin.json",
@@ -99,6 +107,16 @@ export const RULES: readonly Rule[] = [
       return lines > LINES_MAX ? [`${lines} lines`] : [];
     },
     remedy: `Split it by subject: a file has at most ${LINES_MAX} lines, and 80 to 250 read best.`,
+  },
+  {
+    name: "function length",
+    applies: /^src\/.*\.ts$/,
+    except: LONG_FUNCTIONS,
+    find: ({ text }) =>
+      functionsOf(text)
+        .filter(({ lines }) => lines > FUNCTION_LINES_MAX)
+        .map(({ head, lines }) => `${head} has ${lines} lines`),
+    remedy: `Give its parts names: outside of components a function has at most ${FUNCTION_LINES_MAX} lines.`,
   },
   {
     name: "leftover",
@@ -198,6 +216,24 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
+/** The functions of a file as Biome formats it: a function ends with the first brace as far in as the line it begins on. */
+function functionsOf(text: string): { readonly head: string; readonly lines: number }[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, i) => {
+    if (!line.endsWith("{")) return [];
+    const indent = line.length - line.trimStart().length;
+    const isAt = (at: number, what: RegExp) =>
+      what.test(lines[at].slice(indent)) && !lines[at].slice(0, indent).trim();
+    let start = i;
+    // Parameters over several lines end with a line of their own.
+    if (line[indent] === ")") while (start > 0 && !isAt(start, /^[^\s)]/)) start -= 1;
+    if (!FUNCTION.test(lines[start] + line) || !isAt(start, NO_FUNCTION)) return [];
+    let end = i + 1;
+    while (end < lines.length - 1 && !isAt(end, /^\}/)) end += 1;
+    return [{ head: lines[start].trim(), lines: end - start + 1 }];
+  });
+}
+
 /** What a rule finds wrong in a file, as lines that name file, rule and remedy. */
 export function faultsOf(rule: Rule, file: SourceFile): string[] {
   if (!rule.applies.test(file.path) || rule.except?.test(file.path)) return [];
@@ -218,16 +254,18 @@ export function undecidedDependencies(manifest: string, decisions: readonly Sour
 const STATUS = /^- Status: (accepted|withdrawn|superseded by \[\d{4}\])/m;
 
 /**
- * Every page in docs/decisions has a status and a date, "superseded by" links to a page that exists, and the index
- * links to every page.
+ * Every page in docs/decisions has a status, a date and the next number, "superseded by" links to a page that exists, and
+ * the index links to every page.
  */
 export function decisionFaults(files: readonly SourceFile[]): string[] {
   const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
   const pages = files.filter(({ path }) => /^\d{4}-/.test(nameOf(path)));
   const names = pages.map(({ path }) => nameOf(path));
   const index = files.find(({ path }) => nameOf(path) === "README.md")?.text ?? "";
-  return pages.flatMap(({ path, text }) => {
+  const numbers = names.map((name) => Number(name.slice(0, 4)));
+  return pages.flatMap(({ path, text }, i) => {
     const faults: string[] = [];
+    if (i > 0 && numbers[i] !== numbers[i - 1] + 1) faults.push("its number does not follow the one before");
     if (!STATUS.test(text))
       faults.push('no line "- Status: accepted", "- Status: withdrawn" or "superseded by […](…)"');
     if (!/^- Date: \d{4}-\d{2}-\d{2}$/m.test(text)) faults.push('no line "- Date: YYYY-MM-DD"');

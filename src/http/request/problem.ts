@@ -34,8 +34,9 @@ export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string):
 /** The failure that an error stands for; what is not expected is an internal error. */
 export function failureOf(error: unknown, call: Pick<Call, "id">, log: Log): Failure {
   if (error instanceof Failure) {
-    const { cause } = error.extra;
-    if (cause !== undefined) log.error({ err: cause, code: error.code, request_id: call.id }, error.message);
+    const { cause, place } = error.extra;
+    const line = { err: cause, code: error.code, place, request_id: call.id };
+    if (cause !== undefined) log.error(line, error.message);
     return error;
   }
   log.error({ err: error, request_id: call.id }, "unexpected error");

@@ -124,7 +124,7 @@ export function applyLaw(
     return { ...undecided, outcome: { outcome: "limit", used } };
   const conflict = conflictOf(memory, steps);
   if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
-  const factsBefore = memory.facts;
+  const { facts: factsBefore, revision: revisionBefore } = memory;
   const { made, isWiped, ...taken } = take(memory, steps);
   const events = eventsOf(request, made, taken.events);
   if (request.changes.some(({ kind }) => kind === "expire"))
@@ -132,6 +132,7 @@ export function applyLaw(
   if (memory.facts > FACTS_MAX && memory.facts > factsBefore) throw memoryFull();
   const channelCount = others + memory.countLive(request.places, request.nowMs);
   const { revision } = memory;
+  assert(revision >= revisionBefore, "a revision is not used twice");
   return {
     outcome: {
       outcome: "stored",
@@ -150,6 +151,7 @@ export function applyLaw(
 
 function stepsOf(memory: UserMemory, request: WriteRequest): Steps {
   const { changes, nowMs, writtenBy = null, sessionId = null } = request;
+  assert(Number.isSafeInteger(nowMs), "a write has a moment");
   const author = { writtenBy, sessionId };
   const by = (facts: readonly FactChange[]) =>
     facts.map((change) => ({ change: checked(change, nowMs), author, nowMs }));

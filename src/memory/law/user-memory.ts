@@ -85,6 +85,7 @@ export class UserMemory {
   #states = new Map<string, FactState>();
 
   constructor({ revision, facts, heads, named, isWhole = false }: FoundUser, historyMax: number) {
+    assert(Number.isSafeInteger(revision) && revision >= 0, "a revision is a whole number");
     this.historyMax = historyMax;
     this.#isWhole = isWhole;
     this.#revision = revision;
@@ -143,6 +144,7 @@ export class UserMemory {
     const state = this.#stateOf(change);
     const { present: before, place, channel, last } = state;
     const { value, updatedAtMs = nowMs, expiresAtMs = null } = change;
+    assert(before === undefined || isLive(before, nowMs), "what has expired was ended before");
     const isSame = before?.value === value;
     const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
     this.#revision += 1;
@@ -223,6 +225,7 @@ export class UserMemory {
 
   /** What has changed since it was found. */
   differences(): FactDifference[] {
+    assert(this.#facts >= 0 && this.#heads >= 0, "facts and histories are counted once each");
     const changed: FactDifference[] = [];
     for (const { place, channel, found, present, last, dropBelow, added } of this.#states.values()) {
       if (present === found.present && last === found.last && dropBelow === 0) continue;
@@ -244,6 +247,7 @@ export class UserMemory {
 
   /** The fact becomes the last entry of its history. */
   #end(state: FactState, fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): void {
+    assert(fact.ordinal === state.last, "the value that ends is the last one");
     this.#facts -= 1;
     this.#revision += 1;
     if (this.historyMax === 0) {

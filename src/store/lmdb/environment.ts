@@ -84,7 +84,7 @@ export class Environment {
       encoding: "binary",
       keyEncoding: "binary",
       // A commit's promise then resolves when the disk has it. Overlapping the sync with the next commit was not
-      // faster (docs/decisions/0025), and left open which commit a promise belongs to.
+      // faster (docs/decisions/0009), and left open which commit a promise belongs to.
       overlappingSync: false,
       // The group commit batches already. The library's batching also leaves a promise that nobody awaits: when a
       // commit fails, its rejection would end the process.

@@ -13,6 +13,7 @@ import { closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs"
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 
 export const LOCK_FILE = "owner.lock";
@@ -40,6 +41,7 @@ export class FolderLock {
   readonly #kept = new Map<string, KeptFile>();
   #lookedMs = Number.NEGATIVE_INFINITY;
   #lost = false;
+  #isReleased = false;
   #onLost: (line: string) => void = () => {};
 
   /** @param descriptors of the lock file and, where the system has such, of the folder */
@@ -99,6 +101,8 @@ export class FolderLock {
   }
 
   release(): void {
+    assert(!this.#isReleased, "a lock is released once: its descriptors may be others' files by then");
+    this.#isReleased = true;
     this.#lost = true;
     for (const descriptor of this.#descriptors) closeSync(descriptor);
   }
@@ -113,14 +117,15 @@ export function folderLost(): Failure {
  * @param shared excludes an owner, but not other shared locks
  */
 export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false): FolderLock | undefined {
-  const descriptors = [openSync(join(folder, file), "a+", 0o600)];
+  const lockFile = openSync(join(folder, file), "a+", 0o600);
+  const descriptors = [lockFile];
   let lock: FolderLock | undefined;
   try {
     // Loaded with the first lock: an agent's hook takes none and must not wait for it.
     const { tryLock } = load("fs-native-extensions") as typeof import("fs-native-extensions");
     // On Windows the folder could not be removed while it is open.
     if (process.platform !== "win32") descriptors.push(openSync(folder, "r"));
-    if (!tryLock(descriptors[0], { shared })) return undefined;
+    if (!tryLock(lockFile, { shared })) return undefined;
     const taken = new FolderLock(folder, file, descriptors);
     // The file may have been replaced after it was opened: then the lock excludes nobody.
     if (taken.isHeld()) lock = taken;

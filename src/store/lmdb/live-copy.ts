@@ -45,6 +45,7 @@ export class LiveCopy {
   #stopped = false;
 
   constructor(from: Environment, to: Environment, { atStep, nowMs }: { atStep: AtStep; nowMs: number }) {
+    assert(from.folder !== to.folder, "a store is not copied into itself");
     this.#from = from;
     this.#to = to;
     this.#atStep = atStep;
@@ -81,7 +82,7 @@ export class LiveCopy {
         this.#entries += kept.length;
         assert(page.length <= PAGE, "a page has no more entries than were asked for");
         progress(this.#entries, total);
-        start = page.length < PAGE ? undefined : Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
+        start = page.length < PAGE ? undefined : Buffer.concat([page.at(-1)!.key, Buffer.of(0)]);
       }
     }
     this.#atStep("copy: complete");

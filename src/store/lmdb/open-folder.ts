@@ -4,8 +4,8 @@
  */
 
 import { chmodSync, existsSync, readdirSync } from "node:fs";
-
 import { join } from "node:path";
+import { assert } from "../../base/assert.ts";
 import { type AtStep, noStep } from "../../base/steps.ts";
 import {
   DATA_FILE,
@@ -101,6 +101,7 @@ async function upgrade(
   const { formatSteps = FORMAT_STEPS, freeBytes = freeBytesOf, atStep = noStep, warn = () => {} } = options;
   const { folder } = lock;
   const present = FIRST_FORMAT + formatSteps.length;
+  assert(format >= FIRST_FORMAT && format < present, "an upgrade goes to a later format");
   warn(`bringing the data in ${folder} to format ${present}; the old store stays until it has succeeded`);
   const name = await upgradeStore(lock, store, {
     steps: formatSteps.slice(format - FIRST_FORMAT),

@@ -85,7 +85,7 @@ async function copyTable(
     if (damaged.length > 0) await fresh.copy(damaged);
     atStep("upgrade: page written");
     if (page.length < PAGE) return;
-    start = Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
+    start = Buffer.concat([page.at(-1)!.key, Buffer.of(0)]);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

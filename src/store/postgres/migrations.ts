@@ -13,6 +13,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { OperatorError } from "../../base/errors.ts";
 import { distributeAdded, readCluster } from "./cluster/distribution.ts";
 import type { Sql } from "./connection/database.ts";
+import { onlyRow } from "./connection/tickets.ts";
 
 export interface AppliedMigration {
   readonly version: number;
@@ -62,9 +63,8 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
     }
     if (distributed) await tx`SET LOCAL citus.multi_shard_modify_mode TO 'sequential'`;
     // Checked first: a role that owns the schema may not be allowed to create one.
-    const [{ exists }] = await tx<{ exists: boolean }[]>`
-      SELECT to_regnamespace('sideband') IS NOT NULL AS exists`;
-    if (!exists) await tx`CREATE SCHEMA sideband`;
+    const schema = await tx`SELECT to_regnamespace('sideband') AS name`;
+    if (onlyRow(schema).name === null) await tx`CREATE SCHEMA sideband`;
     await tx`
       CREATE TABLE IF NOT EXISTS sideband.migrations (
         version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, oldest integer NOT NULL,
@@ -98,9 +98,8 @@ function statementsOf(text: string): string[] {
 
 /** The applied migrations; empty for a database that has never been migrated. */
 export async function readApplied(sql: Sql): Promise<AppliedMigration[]> {
-  const [{ exists }] = await sql<{ exists: boolean }[]>`
-    SELECT to_regclass('sideband.migrations') IS NOT NULL AS exists`;
-  if (!exists) return [];
+  const table = await sql`SELECT to_regclass('sideband.migrations') AS name`;
+  if (onlyRow(table).name === null) return [];
   return sql<
     AppliedMigration[]
   >`SELECT version, name, checksum, oldest FROM sideband.migrations ORDER BY version`;
@@ -110,9 +109,10 @@ export async function readApplied(sql: Sql): Promise<AppliedMigration[]> {
 export async function checkSchema(sql: Sql, migrations: readonly Migration[]): Promise<void> {
   const applied = await readApplied(sql);
   checkApplied(applied, migrations);
-  if (applied.length < migrations.length) {
+  const [lacking] = migrations.slice(applied.length);
+  if (lacking !== undefined) {
     throw new MigrationError(
-      `the database lacks migration ${migrations[applied.length].name}: run sideband db migrate on the primary (of Citus: the coordinator)`,
+      `the database lacks migration ${lacking.name}: run sideband db migrate on the primary (of Citus: the coordinator)`,
     );
   }
 }
@@ -138,9 +138,11 @@ export function checkApplied(applied: readonly AppliedMigration[], migrations: r
 }
 
 async function checkServer(sql: Sql): Promise<void> {
-  const [server] = await sql<{ number: number; name: string; encoding: string }[]>`
-    SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name,
-      current_setting('server_encoding') AS encoding`;
+  const server = onlyRow(
+    await sql<{ number: number; name: string; encoding: string }[]>`
+      SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name,
+        current_setting('server_encoding') AS encoding`,
+  );
   if (server.number < SERVER_VERSION_MIN) {
     throw new MigrationError(`PostgreSQL ${server.name} is too old: sideband needs 15 or newer`);
   }

@@ -41,9 +41,8 @@ import type {
   Place,
   RemoveLabelOutcome,
 } from "../../memory/records.ts";
-import { HungWorkers } from "./cluster/hung-workers.ts";
 import { SLOT_COUNT, userSlot } from "./cluster/placement.ts";
-import { SlotWorkers } from "./cluster/slot-workers.ts";
+import { HungWorkers, SlotWorkers } from "./cluster/workers.ts";
 import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./connection/database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";

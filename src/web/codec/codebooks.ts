@@ -4,8 +4,7 @@
  * on the way. Nothing else on the website knows about models.
  */
 
-import { type Codebook, PLAIN_CODEBOOK } from "../../codec/codebook.ts";
-import { codebookVersionOf } from "../../codec/format-version.ts";
+import { type Codebook, codebookVersionOf, PLAIN_CODEBOOK } from "../../codec/codebook.ts";
 import { fetchBytes, type OnProgress } from "./fetch-bytes.ts";
 
 /** The address of the weights; its name has a hash, so the build puts it in. */

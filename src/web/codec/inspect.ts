@@ -9,9 +9,8 @@
 import { assert } from "../../base/assert.ts";
 import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "../../codec/alignment.ts";
 import { buildBlock } from "../../codec/block.ts";
-import type { Codebook } from "../../codec/codebook.ts";
+import { type Codebook, findCodebook } from "../../codec/codebook.ts";
 import { N, P } from "../../codec/field.ts";
-import { findCodebook } from "../../codec/format-version.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "../../codec/framing.ts";
 import { likeliestStretch } from "../../codec/locate.ts";
 import { type ReadBlock, readBlock } from "../../codec/read-block.ts";

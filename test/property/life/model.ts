@@ -1,6 +1,6 @@
 /**
  * A fact's life in plain maps: what accounts, labels, users, places, facts, their history, counts and time must be after
- * each step. It is written from the contract and from docs/decisions/0050, not from the code, and does everything the
+ * each step. It is written from the contract and from docs/decisions/0022, not from the code, and does everything the
  * slow and simple way. Revisions are the store's own: the model knows their order, and learns the numbers by `learn`.
  */
 

@@ -10,11 +10,10 @@ import {
   placeInOrder,
   placements,
 } from "../../../src/codec/alignment.ts";
-import { CLASS_SIZE } from "../../../src/codec/alphabet.ts";
+import { CLASS_SIZE, POSITION_CLASSES } from "../../../src/codec/alphabet.ts";
 import { N } from "../../../src/codec/field.ts";
 import { UNKNOWN_WORD } from "../../../src/codec/framing.ts";
 import { likeliestStretch } from "../../../src/codec/locate.ts";
-import { POSITION_CLASSES } from "../../../src/codec/positions.ts";
 import { anySeed, randomSymbols } from "../../fixtures/blocks.ts";
 
 function blockWords(random: Random): number[] {

@@ -6,8 +6,15 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { AssertionError } from "../../../src/base/assert.ts";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
-import { CLASS_SIZE, findWord, WORD_LENGTH_MAX, wordOf } from "../../../src/codec/alphabet.ts";
+import {
+  CLASS_SIZE,
+  findWord,
+  POSITION_CLASSES,
+  WORD_LENGTH_MAX,
+  wordOf,
+} from "../../../src/codec/alphabet.ts";
 import { CHECKSUM } from "../../../src/codec/alphabet-data.ts";
+import { N } from "../../../src/codec/field.ts";
 import { anyCharacter } from "../../fixtures/characters.ts";
 
 const classes = ([0, 1] as const).map((wordClass) =>
@@ -85,4 +92,28 @@ test("words that control a model, threaten, offend or name people are absent", (
   const banned =
     "system assistant user ignore execute delete kill bomb rape nazi john mary smith johnson mohammed";
   for (const word of banned.split(" ")) assert.equal(findWord(word), -1, word);
+});
+
+test("any nine words in a row, around the end too, name their own position", () => {
+  const windows = new Set<string>();
+  for (let t = 0; t < N; t++) {
+    windows.add(Array.from({ length: 9 }, (_, i) => POSITION_CLASSES[(t + i) % N]).join(""));
+  }
+  assert.equal(POSITION_CLASSES.length, N);
+  assert.equal(windows.size, N);
+});
+
+test("both classes are equally common, and no run is longer than nine", () => {
+  assert.equal(
+    POSITION_CLASSES.reduce((sum, bit) => sum + bit, 0),
+    N / 2,
+  );
+  assert.ok(!/0{10}|1{10}/.test(POSITION_CLASSES.join("")));
+});
+
+test("the sequence is that of format version 1", () => {
+  assert.equal(
+    toHex(sha256(POSITION_CLASSES)),
+    "99a6a2d88cb8bc67344c7929b266b6730f6036a548bf198779f6f8cc2bdcc05a",
+  );
 });

@@ -8,13 +8,16 @@ import { AssertionError } from "../../../src/base/assert.ts";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { CHANNEL_COUNT } from "../../../src/base/limits.ts";
 import { seededRandom } from "../../../src/base/random.ts";
-import { CLASS_SIZE, findWord } from "../../../src/codec/alphabet.ts";
+import { CLASS_SIZE, findWord, POSITION_CLASSES } from "../../../src/codec/alphabet.ts";
 import { type BlockFact, type BuiltBlock, buildBlock } from "../../../src/codec/block.ts";
 import { CARRIERS_MAX, PREFIX_CARRIERS } from "../../../src/codec/block-room.ts";
-import { encodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
+import {
+  CODEBOOK_VERSION_MAX,
+  encodeValue,
+  formatVersionOf,
+  PLAIN_CODEBOOK,
+} from "../../../src/codec/codebook.ts";
 import { N } from "../../../src/codec/field.ts";
-import { CODEBOOK_VERSION_MAX, formatVersionOf } from "../../../src/codec/format-version.ts";
-import { POSITION_CLASSES } from "../../../src/codec/positions.ts";
 import { GUARD_MIN } from "../../../src/codec/reed-solomon.ts";
 import { deriveBlockKey } from "../../../src/codec/seal.ts";
 import { toSpectrum } from "../../../src/codec/transform.ts";

@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../../src/base/random.ts";
-import { CLASS_SIZE, findWord, wordOf } from "../../../src/codec/alphabet.ts";
+import { CLASS_SIZE, findWord, POSITION_CLASSES, wordOf } from "../../../src/codec/alphabet.ts";
 import { N } from "../../../src/codec/field.ts";
 import { CLOSING, findPassages, OPENING, UNKNOWN_WORD, writeFrame } from "../../../src/codec/framing.ts";
-import { POSITION_CLASSES } from "../../../src/codec/positions.ts";
 import { randomSymbols } from "../../fixtures/blocks.ts";
 
 const SYMBOLS = randomSymbols(seededRandom(1), N);

@@ -5,11 +5,10 @@ import { test } from "node:test";
 import { randomWord } from "../../../bench/codec/damage.ts";
 import { blockOf } from "../../../bench/codec/profiles.ts";
 import { seededRandom } from "../../../src/base/random.ts";
-import { CLASS_SIZE, findWord, wordOf } from "../../../src/codec/alphabet.ts";
+import { CLASS_SIZE, findWord, POSITION_CLASSES, wordOf } from "../../../src/codec/alphabet.ts";
 import { buildBlock } from "../../../src/codec/block.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { N } from "../../../src/codec/field.ts";
-import { POSITION_CLASSES } from "../../../src/codec/positions.ts";
 import { readBlock } from "../../../src/codec/read-block.ts";
 import { deriveBlockKey } from "../../../src/codec/seal.ts";
 import {

@@ -48,10 +48,10 @@ test("a failure with a cause is logged with it, and one without is not", () => {
   assert.equal(failureOf(plain, call, log), plain);
   assert.deepEqual(lines, []);
   const cause = new Error("disk");
-  const caused = new Failure("store_unavailable", "Not now.", { cause });
+  const caused = new Failure("store_unavailable", "Not now.", { cause, place: "store/facts.ts:1" });
   assert.equal(failureOf(caused, call, log), caused);
   assert.deepEqual(lines.splice(0), [
-    [{ err: cause, code: "store_unavailable", request_id: "one" }, "Not now."],
+    [{ err: cause, code: "store_unavailable", place: "store/facts.ts:1", request_id: "one" }, "Not now."],
   ]);
   const unexpected = failureOf(cause, call, log);
   assert.deepEqual([unexpected.code, unexpected.extra.cause], ["internal_error", cause]);

@@ -1,5 +1,5 @@
 /**
- * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0029).
+ * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0013).
  *
  * Users, facts and history are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
  * stays on the coordinator: on a worker it would be missing to the users of all others when that one stops. Nodes may
@@ -9,6 +9,7 @@
 
 import { OperatorError } from "../../../base/errors.ts";
 import type { Query, Sql } from "../connection/database.ts";
+import { onlyRow } from "../connection/tickets.ts";
 import { SLOT_COUNT } from "./placement.ts";
 
 class DistributionError extends OperatorError {
@@ -39,28 +40,21 @@ export const COORDINATOR_TABLES = [
  */
 export const SHARDS_PER_WORKER = 4;
 
-const [FIRST, ...OTHERS] = DISTRIBUTED_TABLES.map((table) => `sideband.${table}`);
-
 /** The statements for a cluster, in order. Tables that are known to the cluster are left as they are. */
 export function distributionStatements(shardCount: number, known: readonly string[] = []): string[] {
-  const tables = [
-    [
-      FIRST,
-      `create_distributed_table('${FIRST}', 'slot', shard_count => ${shardCount}, colocate_with => 'none')`,
-    ],
-    ...OTHERS.map((table) => [
-      table,
-      `create_distributed_table('${table}', 'slot', colocate_with => '${FIRST}')`,
-    ]),
-    ...COORDINATOR_TABLES.map((name) => [
-      `sideband.${name}`,
-      `citus_add_local_table_to_metadata('sideband.${name}')`,
-    ]),
-  ];
-  return [
-    "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
-    ...tables.filter(([table]) => !known.includes(table)).map(([, call]) => `SELECT ${call}`),
-  ];
+  const [first] = DISTRIBUTED_TABLES;
+  const isNew = (table: string) => !known.includes(`sideband.${table}`);
+  const distributed = DISTRIBUTED_TABLES.filter(isNew).map((table) => {
+    const how =
+      table === first
+        ? `shard_count => ${shardCount}, colocate_with => 'none'`
+        : `colocate_with => 'sideband.${first}'`;
+    return `SELECT create_distributed_table('sideband.${table}', 'slot', ${how})`;
+  });
+  const local = COORDINATOR_TABLES.filter(isNew).map(
+    (table) => `SELECT citus_add_local_table_to_metadata('sideband.${table}')`,
+  );
+  return ["SET LOCAL citus.multi_shard_modify_mode TO 'sequential'", ...distributed, ...local];
 }
 
 /** The rows that were there before stay in the coordinator's own tables, unseen, until they are removed. */
@@ -84,10 +78,10 @@ export function readCluster(): Query<Cluster> {
     const [citus] = await sql<{ version: string }[]>`
       SELECT extversion AS version FROM pg_extension WHERE extname = 'citus'`;
     if (citus === undefined) return { extension: undefined, distributed: false, isWorker: false };
-    const [row] = await sql<{ distributed: boolean; isWorker: boolean }[]>`
+    const rows = await sql<{ distributed: boolean; isWorker: boolean }[]>`
       SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('sideband.users')) AS distributed,
         EXISTS (SELECT FROM pg_dist_local_group WHERE groupid <> 0) AS "isWorker"`;
-    return { extension: citus.version, distributed: row.distributed, isWorker: row.isWorker };
+    return { extension: citus.version, ...onlyRow(rows) };
   };
 }
 
@@ -130,20 +124,22 @@ async function checkCluster(sql: Sql): Promise<number> {
   }
   if (isWorker) throw new DistributionError("this is a worker: run it on the coordinator of the cluster");
   if (distributed) throw new DistributionError("the tables are distributed already");
-  const [nodes] = await sql<{ coordinators: number; workers: number }[]>`
-    SELECT count(*) FILTER (WHERE groupid = 0) AS coordinators,
-      count(*) FILTER (WHERE groupid <> 0 AND isactive) AS workers FROM pg_dist_node`;
-  if (nodes.coordinators === 0) {
+  const { coordinators, workers } = onlyRow(
+    await sql<{ coordinators: number; workers: number }[]>`
+      SELECT count(*) FILTER (WHERE groupid = 0) AS coordinators,
+        count(*) FILTER (WHERE groupid <> 0 AND isactive) AS workers FROM pg_dist_node`,
+  );
+  if (coordinators === 0) {
     throw new DistributionError(
       "the workers do not know the coordinator: run SELECT citus_set_coordinator_host('NAME', PORT) on it first",
     );
   }
-  if (nodes.workers === 0) {
+  if (workers === 0) {
     throw new DistributionError(
       "the cluster has no workers: run SELECT citus_add_node('NAME', PORT) for each first",
     );
   }
-  return nodes.workers;
+  return workers;
 }
 
 /** The worker of each slot, as a number; undefined if the tables are not distributed. */

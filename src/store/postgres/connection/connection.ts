@@ -29,6 +29,8 @@ export interface ConnectionOptions {
   readonly onTime?: (saidMs: number, sentMs: number, receivedMs: number) => void;
 }
 
+type On = (event: string, listener: (detail?: unknown) => void) => Socket;
+
 /** The server answers but is not what is needed. */
 class ServerError extends Error {
   override name = "ServerError";
@@ -54,6 +56,8 @@ export class Connection {
   readonly #waiting = new Set<(error: unknown) => void>();
   #socket: Socket | undefined;
   #lost: Error | undefined;
+  /** Settles when the client sends nothing any more. */
+  #ended: Promise<void> = Promise.resolve();
 
   private constructor(options: ConnectionOptions, host: Host, timeoutMs: number) {
     this.host = host;
@@ -63,15 +67,17 @@ export class Connection {
       const stream = await openStream({ ...host, tls, ca: options.ca, timeoutMs });
       // The client names them in its messages.
       this.#socket = Object.assign(stream, host);
-      return this.#socket;
+      this.#tellLater(stream);
+      return stream;
     };
-    this.sql = newClient(options, host, timeoutMs, connect, () => this.drop(CLOSED()));
+    this.sql = newClient(options, host, timeoutMs, connect);
   }
 
   /** The hosts are tried in order; the first that can be used is taken. */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const { hosts } = options.address;
     const failures: Error[] = [];
+    const told: string[] = [];
     for (const host of hosts) {
       // All hosts together have the time that one would have.
       const connection = new Connection(options, host, options.connectTimeoutMs / hosts.length);
@@ -82,11 +88,11 @@ export class Connection {
         connection.drop(CLOSED());
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
         failures.push(error);
+        told.push(`${host.host}:${host.port}: ${error.message}`);
       }
     }
     if (failures.length === 1) throw failures[0];
-    const told = failures.map(({ message }, i) => `${hosts[i].host}:${hosts[i].port}: ${message}`).join("; ");
-    throw Object.assign(new Error(told), { code: "NO_PRIMARY" });
+    throw Object.assign(new Error(told.join("; ")), { code: "NO_PRIMARY" });
   }
 
   /** Queries that run or wait on it. */
@@ -120,8 +126,26 @@ export class Connection {
     this.#lost = error;
     for (const reject of this.#waiting) reject(error);
     this.#socket?.destroy();
-    this.sql.end({ timeout: 0 }).catch(() => {});
+    this.#ended = this.sql.end({ timeout: 0 }).catch(() => {});
     this.onLost();
+  }
+
+  /**
+   * On a connection that it knows to be closed the client still writes the end of a transaction, and throws where nobody
+   * can catch it (github.com/porsager/postgres/issues/1208). So it is told only after it has ended.
+   */
+  #tellLater(stream: Socket): void {
+    const on = stream.on.bind(stream) as On;
+    const onLater: On = (event, listener) => {
+      if (event !== "close") return on(event, listener);
+      // Its first listener is the one that must wait; others wait for the end themselves.
+      Object.assign(stream, { on });
+      return on("close", (hadError) => {
+        this.drop(CLOSED());
+        void this.#ended.then(() => listener(hadError));
+      });
+    };
+    Object.assign(stream, { on: onLater });
   }
 
   /** What runs on it may finish. */
@@ -172,7 +196,6 @@ function newClient(
   { host, port }: Host,
   timeoutMs: number,
   connect: () => Promise<Socket>,
-  onclose: () => void,
 ): Sql {
   const { user, password, database, parameters } = address;
   const options: postgres.Options<Record<string, postgres.PostgresType>> & Record<string, unknown> = {
@@ -185,7 +208,6 @@ function newClient(
     max: 1,
     ssl: false,
     socket: connect,
-    onclose,
     prepare: false,
     connect_timeout: timeoutMs / 1000,
     idle_timeout: 0,

@@ -44,7 +44,7 @@ export function parseAddress(url: string): DatabaseAddress {
   for (const [name, instead] of [
     ["sslrootcert", "set SIDEBAND_DATABASE_CA instead"],
     ["target_session_attrs", "leave it out, nodes always look for the primary"],
-  ]) {
+  ] as const) {
     if (name in parameters)
       throw new AddressError(`${name} in SIDEBAND_DATABASE_URL is not taken: ${instead}`);
   }

@@ -1,7 +1,7 @@
 /**
  * Errors of the database in the service's terms. A database that is away, busy or full is `store_unavailable`, which
- * callers may try again later. Every other error is a programmer's error and stays as it is. The cause is logged and
- * never sent to the caller: it may hold values.
+ * callers may try again later. Every other error is a programmer's error and stays as it is. The cause is logged, with
+ * the place of the query, and never sent to the caller: it may hold values.
  */
 
 import { Failure } from "../../../base/errors.ts";
@@ -102,13 +102,13 @@ export function isUnavailable(error: unknown): boolean {
 
 /** The failure of a write. If the connection was lost, nobody knows whether the write was committed. */
 export function asWriteFailure(error: unknown): unknown {
-  const cause = error instanceof Failure ? error.extra.cause : undefined;
+  const { cause, place } = error instanceof Failure ? error.extra : {};
   if (!LOST_CODES.has(sqlStateOf(cause))) return error;
   return new Failure(
     "outcome_unknown",
     "The answer of the database to this write was lost. It may be stored or not: send the same request " +
       "again with the same Idempotency-Key.",
-    { retryAfterS: RETRY_AFTER_S, cause },
+    { retryAfterS: RETRY_AFTER_S, cause, place },
   );
 }
 
@@ -118,5 +118,20 @@ export function asFailure(error: unknown): unknown {
 }
 
 export function unavailable(detail: string, cause?: unknown): Failure {
-  return new Failure("store_unavailable", detail, { retryAfterS: RETRY_AFTER_S, cause });
+  const place = placeIn((cause as Error | undefined)?.stack) ?? placeIn(new Error().stack);
+  return new Failure("store_unavailable", detail, { retryAfterS: RETRY_AFTER_S, cause, place });
+}
+
+const SOURCES = new URL("../../../", import.meta.url).pathname;
+
+/**
+ * The file and line of a stack that sent a query, or waits for it. The client adds the place of the statement to an error
+ * of the server, once for each statement of the code. The error of a lost connection is that of all queries on it, and
+ * has no place: there it is the stack of whoever waits. So nothing is captured for a query that succeeds.
+ */
+function placeIn(stack = ""): string | undefined {
+  const places = stack.split("\n").map((line) => line.split(SOURCES)[1]);
+  return places
+    .find((place) => place !== undefined && !/^store\/postgres\/(connection|cluster)\//.test(place))
+    ?.match(/^[^:]+:\d+/)?.[0];
 }

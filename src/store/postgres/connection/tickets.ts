@@ -70,6 +70,13 @@ export async function rowsOf<Row extends Ticketed>(
   return rows;
 }
 
+/** The row of a statement that always returns one, outside of requests. */
+export function onlyRow<Row>(rows: readonly Row[]): Row {
+  const [row] = rows;
+  assert(row !== undefined && rows.length === 1, "the statement returns one row");
+  return row;
+}
+
 /** Without its ticket, and as a plain object. */
 export function recordOf<Row extends Ticketed>({ ticket: _, ...record }: Row): Omit<Row, "ticket"> {
   return record;
