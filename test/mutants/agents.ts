@@ -106,7 +106,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     name: "write-without-idempotency-key",
     fault: "A write that may have arrived is sent again without an idempotency key.",
-    file: "src/sdk/client.ts",
+    file: "src/sdk/calls.ts",
     find: 'headers: { "idempotency-key": idempotencyKey, ...expectedHeaders(options) },',
     replace: "headers: expectedHeaders(options),",
     tests: ["test/client-cases/client-cases.test.ts"],
@@ -115,7 +115,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     name: "delete-sent-again",
     fault: "A delete that may have arrived is sent again.",
-    file: "src/sdk/client.ts",
+    file: "src/sdk/calls.ts",
     find: 'path, query, headers, retry: "refused" }',
     replace: 'path, query, headers, retry: "always" }',
     tests: ["test/client-cases/client-cases.test.ts"],
