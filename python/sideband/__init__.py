@@ -245,6 +245,15 @@ class UsageAnswer(_KeyTerms):
     resets_at: str
 
 
+class DayCount(TypedDict):
+    day: str
+    count: int
+
+
+# Of days in UTC, as YYYY-MM-DD; those without a write are left out.
+UsageDaysAnswer = TypedDict("UsageDaysAnswer", {"from": str, "to": str, "days": List[DayCount]})
+
+
 class _RevisionDetails(TypedDict, total=False):
     written_by: str
     session_id: str
@@ -1818,6 +1827,12 @@ class Sideband:
     ) -> UsageAnswer:
         """What the key has used of its monthly limit."""
         return self._get("/usage", {}, timeout_ms, retries, fail_fast)
+
+    def usage_days(
+        self, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None, fail_fast: bool = False
+    ) -> UsageDaysAnswer:
+        """Facts written with the key by day, in the last 31 days."""
+        return self._get("/usage/days", {}, timeout_ms, retries, fail_fast)
 
     # -- labels and tokens --
 

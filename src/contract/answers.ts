@@ -153,6 +153,13 @@ export interface ReadAnswer {
   guard_left: number;
 }
 
+/** Of days in UTC, as YYYY-MM-DD; those without a write are left out. */
+export interface UsageDaysAnswer {
+  from: string;
+  to: string;
+  days: { day: string; count: number }[];
+}
+
 export interface UsageAnswer {
   account: string;
   /** `owner`: through the local socket of a data folder, which has no limit. */

@@ -19,6 +19,7 @@ import type {
   RollbackAnswer,
   TokenAnswer,
   UsageAnswer,
+  UsageDaysAnswer,
   UsersAnswer,
   WriteDetails,
   WrittenAnswer,
@@ -262,6 +263,11 @@ export class ServiceCalls<Own extends string = never> {
   /** What the key has used of its monthly limit. */
   usage(options: CallOptions = {}): Promise<UsageAnswer> {
     return this.#get("/usage", {}, options);
+  }
+
+  /** Facts written with the key by day, in the last 31 days. */
+  usageDays(options: CallOptions = {}): Promise<UsageDaysAnswer> {
+    return this.#get("/usage/days", {}, options);
   }
 
   /** The 40 channels with a description and an example each; with a key, all labels of its account. */

@@ -41,6 +41,7 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   removeLabel: ["removeLabel", "label"],
   createToken: ["token", "user_id"],
   usage: ["usage"],
+  usageDays: ["usageDays"],
   channels: ["channels"],
   demoEncode: ["demo.encode", "label", "value"],
   demoContext: ["demo.context"],

@@ -1,36 +1,39 @@
 /** What was just done, at the foot of the screen, with what can be done about it. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { useAttempt } from "../parts/attempt.ts";
-import { ErrorNotice } from "../parts/notice.tsx";
-import type { Said, SaidAction } from "./desk.ts";
+import { useAction } from "../parts/hooks.ts";
+import { ErrorNotice } from "../parts/layout.tsx";
 
-interface SaidBarProps {
-  readonly said: Said | undefined;
+export interface ToastMessage {
+  readonly text: string;
+  readonly actions?: readonly { readonly name: string; readonly run: () => Promise<void> }[];
+}
+
+interface ToastProps {
+  readonly message: ToastMessage | undefined;
   readonly onClose: () => void;
 }
 
-export function SaidBar({ said, onClose }: SaidBarProps) {
-  const { busy, error, attempt } = useAttempt();
+export function Toast({ message, onClose }: ToastProps) {
+  const { busy, error, run } = useAction();
   const first = useRef<HTMLButtonElement>(null);
   // What was pressed is often gone with its row: the focus goes to what can be done next.
   useEffect(() => {
     if (document.activeElement === document.body) first.current?.focus();
-  }, [said]);
-  const run = (action: SaidAction) => attempt(action.run);
+  }, [message]);
   return (
-    <div class={said === undefined ? "said-bar" : "said-bar shown"}>
-      <p role="status">{said?.text}</p>
-      {said !== undefined && (
+    <div class={message === undefined ? "toast" : "toast shown"}>
+      <p role="status">{message?.text}</p>
+      {message !== undefined && (
         <p class="buttons">
-          {said.actions.map((action, i) => (
+          {message.actions?.map((action, i) => (
             <button
               key={action.name}
               ref={i === 0 ? first : null}
               type="button"
               class="small"
               disabled={busy}
-              onClick={() => run(action)}
+              onClick={() => run(action.run)}
             >
               {action.name}
             </button>
