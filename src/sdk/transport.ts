@@ -17,7 +17,6 @@ import { Circuits } from "./circuit.ts";
 import { Deadline } from "./deadline.ts";
 import { errorOf, SidebandError } from "./errors.ts";
 
-const NO_BODY = [204, 304];
 const UNSENDABLE = /[\0\r\n]|[^\0-\xff]/;
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -166,7 +165,7 @@ export class Transport {
       }
       const body = parsed(await answerText(response));
       if (response.status >= 400) throw errorOf(response.status, response.headers, body);
-      if (!NO_BODY.includes(response.status) && (call.stream !== undefined || Object(body) !== body)) {
+      if (response.status !== 304 && (call.stream !== undefined || Object(body) !== body)) {
         throw unexpectedAnswer(response);
       }
       return { status: response.status, headers: response.headers, body };

@@ -2,7 +2,6 @@
 
 import type { LabelAnswer } from "../../contract/answers.ts";
 import { ServiceCalls } from "../../sdk/calls.ts";
-import { ONE_TRY } from "./request.ts";
 
 export type PageClient = ServiceCalls<string>;
 
@@ -21,7 +20,9 @@ export interface AccountLabels {
 /** @param base what stands before the paths of the calls; only below the address of `sideband open` is there anything */
 export function pageClient({ key, base = "" }: { key?: string; base?: string }): PageClient {
   return new ServiceCalls({
-    ...ONE_TRY,
+    // A person sees a failure, and tries again.
+    retries: 0,
+    timeoutMs: Number.POSITIVE_INFINITY,
     apiKey: key,
     baseUrl: location.origin + base,
     writtenBy: "memory page",

@@ -1,24 +1,37 @@
 /**
- * Calls that are not those of a key: the demo, the console, a request for a key. They go to the site's own origin with the
- * transport of the client, each once, and take as long as they take.
+ * Calls that are not those of a key: the demo, the console, a request for a key. They go to the site's own origin, each
+ * once. Failures are those of the client, whose transport, with its retries and time-outs, these pages need not load.
  */
 
-import { type SdkCall, Transport } from "../../sdk/transport.ts";
+import { errorOf, SidebandError } from "../../sdk/errors.ts";
 
-export type PageCall = Pick<SdkCall, "method" | "path" | "query" | "body" | "headers">;
+export interface PageCall {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  /** What is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
 
 export interface PageAnswer<T> {
   readonly data: T;
   readonly headers: Headers;
 }
 
-/** What a page does not want of the client: a person sees a failure, and tries again. */
-export const ONE_TRY = { timeoutMs: Number.POSITIVE_INFINITY, retries: 0 } as const;
-
-const pageFetch = (url: string, init: RequestInit) => fetch(url, init);
-
-export async function send<T>(call: PageCall): Promise<PageAnswer<T>> {
-  const site = { ...ONE_TRY, baseUrl: location.origin, apiKey: undefined, fetch: pageFetch };
-  const { body, headers } = await new Transport(site).send({ ...call, retry: "refused" });
-  return { data: body as T, headers };
+export async function send<T>({ method, path, query = {}, body, headers }: PageCall): Promise<PageAnswer<T>> {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const search = given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+  const sent =
+    body === undefined
+      ? { headers: { ...headers } }
+      : { headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
+  const response = await fetch(path + search, { method, ...sent }).catch((cause) => {
+    const code = method === "GET" ? "connection_failed" : "outcome_unknown";
+    throw new SidebandError("the server cannot be reached", { code, status: 0, cause });
+  });
+  // The answer may be a proxy's own page, or have no body.
+  const data = await response.json().catch(() => undefined);
+  if (!response.ok) throw errorOf(response.status, response.headers, data);
+  return { data: data as T, headers: response.headers };
 }

@@ -149,7 +149,7 @@ export function Legend({ bands, highlight, onHighlight }: LegendProps) {
             onPointerEnter={() => onHighlight(band.start)}
             onPointerLeave={() => onHighlight(undefined)}
           >
-            <span class={`swatch ${band.paint.slice(2)}`} aria-hidden="true" />
+            <span class="swatch" style={{ background: `var(${band.paint})` }} aria-hidden="true" />
             {band.name} <small>{band.end - band.start}</small>
           </button>
         </li>

@@ -21,7 +21,7 @@ test("a key goes into the header and into no address; without one there is none"
     [
       ["http://site/usage", "Bearer sb_live_x"],
       ["http://site/facts?user_id=ada", "Bearer sb_live_x"],
-      ["http://site/channels", null],
+      ["/channels", null],
       ["http://site/below/facts?user_id=ada", null],
     ],
   );
