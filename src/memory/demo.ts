@@ -70,18 +70,13 @@ export class Demo {
    */
   async userOf(sandbox: string | undefined): Promise<string> {
     await this.#clearEnded();
-    if (sandbox === undefined) {
-      const startMs = this.#startOf(this.#services.clock.now());
-      if (this.#resetForMs !== startMs) {
-        await this.#forgetBefore(DEMO_USER, startMs);
-        this.#resetForMs = startMs;
-      }
-      return DEMO_USER;
+    if (sandbox !== undefined) return sandboxUser(sandbox);
+    const startMs = this.#startOf(this.#services.clock.now());
+    if (this.#resetForMs !== startMs) {
+      await this.#forgetBefore(DEMO_USER, startMs);
+      this.#resetForMs = startMs;
     }
-    const userId = sandboxUser(sandbox);
-    // Facts without an end were written by an earlier version.
-    await this.#forgetBefore(userId, this.#services.clock.now() - this.#intervalMs);
-    return userId;
+    return DEMO_USER;
   }
 
   /** Forgets what the store keeps of ended facts, unless the sandbox has been used again elsewhere. */
@@ -111,9 +106,7 @@ export class Demo {
   async #endOf(userId: string): Promise<number> {
     const view = this.#viewOf(userId);
     const state = await this.#services.store.readUser(view);
-    const ends = (state?.facts ?? []).map(
-      ({ updatedAtMs, expiresAtMs }) => expiresAtMs ?? updatedAtMs + this.#intervalMs,
-    );
+    const ends = (state?.facts ?? []).flatMap(({ expiresAtMs }) => expiresAtMs ?? []);
     return Math.min(...ends, view.nowMs + this.#intervalMs);
   }
 

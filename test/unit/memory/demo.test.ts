@@ -192,16 +192,3 @@ test("of an ended sandbox nothing is kept, and one that was begun again elsewher
   );
   assert.deepEqual(await valuesOf(`${DEMO_USER}-0bb`), ["Grace"]);
 });
-
-test("facts that an earlier version wrote into a sandbox live no longer than an interval", async (context) => {
-  const { demo, store, clock, valuesOf } = await setUp(context, "2026-11-15T12:30:00Z");
-  const changes = [{ place: "", channel: 0, value: "old" }];
-  const userId = `${DEMO_USER}-0af`;
-  await store.write({ account: DEMO_ACCOUNT, userId, changes, places: [""], nowMs: clock.now() });
-  clock.advance(HOUR_MS - 60_000);
-  assert.equal(await demo.endsInS("0af"), 60);
-  await demo.encode("USER.role", "new", await demo.userOf("0af"));
-  clock.advance(60_001);
-  await demo.userOf("0af");
-  assert.deepEqual(await valuesOf(userId), []);
-});
