@@ -12,7 +12,7 @@ import {
   type UsageReport,
 } from "../api/admin.ts";
 import { DataTable } from "../parts/data-table.tsx";
-import { ConfirmButton, SelectField, TextField } from "../parts/fields.tsx";
+import { Button, ConfirmButton, SelectField, TextField } from "../parts/fields.tsx";
 import { minuteText, plural } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Figures } from "../parts/layout.tsx";
@@ -216,9 +216,7 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
           options={["write", "read"]}
         />
         <TextField class="field grow" label="Note" maxLength={200} value={note} onValue={setNote} />
-        <button type="submit" class="primary" disabled={busy}>
-          Create a key
-        </button>
+        <Button type="submit" class="primary" disabled={busy} text="Create a key" />
       </div>
       <ErrorNotice error={error} />
     </form>

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { TIERS, type Tier } from "../../base/tiers.ts";
 import type { CreatedKey } from "../api/admin.ts";
-import { CopyButton, SelectField, TextField } from "../parts/fields.tsx";
+import { Button, CopyButton, SelectField, TextField } from "../parts/fields.tsx";
 
 /** What a new key may do, and for how long. */
 export interface KeyTerms {
@@ -75,9 +75,7 @@ export function NewKey({ created, to, onDone }: NewKeyProps) {
             Open in mail
           </a>
         )}
-        <button type="button" onClick={onDone}>
-          Done, hide the key
-        </button>
+        <Button onClick={onDone} text="Done, hide the key" />
       </p>
     </div>
   );

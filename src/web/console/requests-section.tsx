@@ -13,7 +13,7 @@ import {
   deleteRequest,
   type KeyRequestView,
 } from "../api/admin.ts";
-import { ConfirmButton, TextField } from "../parts/fields.tsx";
+import { Button, ConfirmButton, TextField } from "../parts/fields.tsx";
 import { minuteText } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice, errorText, Figures, Notice } from "../parts/layout.tsx";
@@ -136,9 +136,7 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
           onValue={setAccount}
         />
         <KeyTermsFields terms={terms} onChange={setTerms} />
-        <button type="submit" class="primary" disabled={busy}>
-          Approve
-        </button>
+        <Button type="submit" class="primary" disabled={busy} text="Approve" />
         <ConfirmButton
           label="Decline"
           what={`the request of ${name}`}
@@ -153,9 +151,12 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
       {taken?.account === account && (
         <>
           <Notice kind="bad">{taken.text}</Notice>
-          <button type="button" class="danger" disabled={busy} onClick={() => approve(true)}>
-            Give this key access to {account}
-          </button>
+          <Button
+            class="danger"
+            disabled={busy}
+            onClick={() => approve(true)}
+            text={`Give this key access to ${account}`}
+          />
         </>
       )}
       <ErrorNotice error={error} />

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { groupOf } from "../../base/channel-labels.ts";
 import type { PlaceKind } from "../../contract/answers.ts";
 import { isWorktree } from "../api/memory.ts";
-import { SelectField } from "../parts/fields.tsx";
+import { Button, SelectField } from "../parts/fields.tsx";
 import { groupName, STANDARD_GROUPS } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
@@ -81,12 +81,13 @@ export function AddFact({ onEdit, onClose }: AddFactProps) {
         <ErrorNotice error={error} />
         {label !== NEW_LABEL && (
           <p class="buttons">
-            <button type="submit" class="primary" disabled={busy || terms === undefined || isTaken}>
-              Remember it
-            </button>
-            <button type="button" onClick={onClose}>
-              Cancel
-            </button>
+            <Button
+              type="submit"
+              class="primary"
+              disabled={busy || terms === undefined || isTaken}
+              text="Remember it"
+            />
+            <Button onClick={onClose} text="Cancel" />
           </p>
         )}
       </form>
@@ -104,10 +105,7 @@ interface TakenNoticeProps {
 function TakenNotice({ label, value, onEdit }: TakenNoticeProps) {
   return (
     <p class="notice plain" role="status">
-      {label} is “{value}”.{" "}
-      <button type="button" class="small" onClick={onEdit}>
-        Edit it
-      </button>
+      {label} is “{value}”. <Button class="small" onClick={onEdit} text="Edit it" />
     </p>
   );
 }

@@ -6,7 +6,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ChangesAnswer } from "../../contract/answers.ts";
 import type { PageClient } from "../api/memory.ts";
-import { SelectField, TextField } from "../parts/fields.tsx";
+import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { useQuery } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
@@ -108,15 +108,9 @@ export function Changes() {
           </ol>
           <p class="buttons">
             {listed.next !== null && (
-              <button type="button" onClick={() => ask({ since, count: count + PAGE })}>
-                Show earlier changes
-              </button>
+              <Button onClick={() => ask({ since, count: count + PAGE })} text="Show earlier changes" />
             )}
-            {canWrite && (
-              <button type="button" onClick={() => setIsPlanning(true)}>
-                Undo everything since then …
-              </button>
-            )}
+            {canWrite && <Button onClick={() => setIsPlanning(true)} text="Undo everything since then …" />}
           </p>
         </>
       )}
@@ -163,14 +157,12 @@ function ChangeRow({ change, onUndo }: ChangeRowProps) {
         {kind !== "written" && <span class="tag">{kind === "expired" ? "ended" : "forgotten"}</span>}
         {project !== undefined && project !== memory.project && <span>in {project}</span>}
         {onUndo !== undefined && (
-          <button
-            type="button"
+          <Button
             class="small link"
             aria-label={`Undo from here: this change of ${label} and all later ones`}
             onClick={onUndo}
-          >
-            Undo from here
-          </button>
+            text="Undo from here"
+          />
         )}
       </p>
     </li>

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { isWorktree, type Memory } from "../api/memory.ts";
-import { TextField } from "../parts/fields.tsx";
+import { Button, TextField } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
 import { usePage } from "./page-context.ts";
@@ -31,18 +31,16 @@ export function ExportAndErase() {
       </p>
       <ErrorNotice error={error} />
       <p class="buttons">
-        <button type="button" disabled={busy} onClick={save}>
-          Export to a file
-        </button>
+        <Button disabled={busy} onClick={save} text="Export to a file" />
         {canWrite && project !== undefined && (
-          <button type="button" class="danger" onClick={() => setErased(memory)}>
-            Erase this {kindOf(project)} …
-          </button>
+          <Button class="danger" onClick={() => setErased(memory)} text={`Erase this ${kindOf(project)} …`} />
         )}
         {canWrite && (
-          <button type="button" class="danger" onClick={() => setErased({ userId, project: undefined })}>
-            Erase everything …
-          </button>
+          <Button
+            class="danger"
+            onClick={() => setErased({ userId, project: undefined })}
+            text="Erase everything …"
+          />
         )}
       </p>
       {erased !== undefined && <EraseDialog erased={erased} onClose={() => setErased(undefined)} />}
@@ -95,12 +93,13 @@ function EraseDialog({ erased, onClose }: EraseDialogProps) {
         />
         <ErrorNotice error={error} />
         <p class="buttons">
-          <button type="submit" class="danger asked" disabled={busy || typed !== name}>
-            Erase {kind}
-          </button>
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Keep it
-          </button>
+          <Button
+            type="submit"
+            class="danger asked"
+            disabled={busy || typed !== name}
+            text={`Erase ${kind}`}
+          />
+          <Button onClick={() => dialog.current?.close()} text="Keep it" />
         </p>
       </form>
     </dialog>

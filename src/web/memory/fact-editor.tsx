@@ -5,6 +5,7 @@
 
 import { useState } from "preact/hooks";
 import type { StoredFact } from "../../contract/answers.ts";
+import { Button } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice, Notice } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
@@ -80,30 +81,27 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
       )}
       <p class="buttons">
         {hasChanged ? (
-          <button type="button" class="primary" disabled={busy} onClick={() => save(now?.revision ?? 0)}>
-            Save mine all the same
-          </button>
+          <Button
+            class="primary"
+            disabled={busy}
+            onClick={() => save(now?.revision ?? 0)}
+            text="Save mine all the same"
+          />
         ) : (
-          <button type="submit" class="primary" disabled={busy}>
-            Save
-          </button>
+          <Button type="submit" class="primary" disabled={busy} text="Save" />
         )}
         {hasChanged && now !== undefined && (
-          <button
-            type="button"
+          <Button
             disabled={busy}
             onClick={() => {
               setValue(now.value);
               setChosen(undefined);
               setSeen(now);
             }}
-          >
-            Take the new value
-          </button>
+            text="Take the new value"
+          />
         )}
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button onClick={onClose} text="Cancel" />
       </p>
     </form>
   );

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { HistoryAnswer } from "../../contract/answers.ts";
+import { Button } from "../parts/fields.tsx";
 import { useAction, useQuery } from "../parts/hooks.ts";
 import { ErrorNotice, Loading } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
@@ -54,15 +55,13 @@ export function FactHistory({ label }: { readonly label: string }) {
               {ended === undefined && <span class="tag good">now</span>}
               {(ended === "forgotten" || ended === "expired") && <span class="tag">{ended}</span>}
               {ended !== undefined && canWrite && (
-                <button
-                  type="button"
+                <Button
                   class="small"
                   disabled={busy}
                   aria-label={`Write it again, this value of ${label}: ${value.slice(0, 40)}`}
                   onClick={() => restore(revision)}
-                >
-                  Write it again
-                </button>
+                  text="Write it again"
+                />
               )}
             </p>
           </li>

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { groupOf } from "../../base/channel-labels.ts";
 import type { StoredFact } from "../../contract/answers.ts";
 import type { ForgetOptions } from "../../sdk/options.ts";
+import { Button } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice } from "../parts/layout.tsx";
 import { FactEditor } from "./fact-editor.tsx";
@@ -105,25 +106,21 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
             Edit
           </button>
         )}
-        <button
-          type="button"
+        <Button
           class="small"
           aria-expanded={showsHistory}
           aria-label={`History of ${label}`}
           onClick={() => setShowsHistory(!showsHistory)}
-        >
-          History
-        </button>
+          text="History"
+        />
         {canWrite && fact !== undefined && (
-          <button
-            type="button"
+          <Button
             class="small danger"
             disabled={busy}
             aria-label={`Forget ${label}`}
             onClick={() => forget(fact)}
-          >
-            Forget
-          </button>
+            text="Forget"
+          />
         )}
       </p>
     </li>

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { ContextAnswer, UsageAnswer } from "../../contract/answers.ts";
 import { type AccountLabels, accountLabels, type Memory, type PageClient } from "../api/memory.ts";
-import { SelectField, TextField } from "../parts/fields.tsx";
+import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { LatestRequest, useAsync, useNow, useQuery } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
 import { AddFact } from "./add-fact.tsx";
@@ -87,11 +87,7 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
       <div class="memory-bar">
         <p class="whose">
           <b>{userId}</b> {!canWrite && <span class="tag">reads only</span>}{" "}
-          {onOther !== undefined && (
-            <button type="button" class="small" onClick={onOther}>
-              Another user
-            </button>
-          )}
+          {onOther !== undefined && <Button class="small" onClick={onOther} text="Another user" />}
         </p>
         <ProjectField onProject={(chosen) => onMemory({ userId, project: chosen })} />
         <p class={state.isLive ? "live-mark on" : "live-mark"} role="status">
@@ -101,11 +97,7 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
               ? "Not connected: is sideband open running?"
               : "Not connected"}
         </p>
-        {onLeave !== undefined && (
-          <button type="button" class="small" onClick={onLeave}>
-            Forget the key
-          </button>
-        )}
+        {onLeave !== undefined && <Button class="small" onClick={onLeave} text="Forget the key" />}
       </div>
       <p class="visually-hidden" role="status" aria-live="polite">
         {announced}
@@ -122,9 +114,7 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
               onValue={setSearch}
             />
             {canWrite && !isAdding && (
-              <button type="button" class="primary" onClick={() => setIsAdding(true)}>
-                Add a fact
-              </button>
+              <Button class="primary" onClick={() => setIsAdding(true)} text="Add a fact" />
             )}
           </div>
           {isAdding && (

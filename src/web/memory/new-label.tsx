@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { PlaceKind } from "../../contract/answers.ts";
 import type { OwnLabelTerms } from "../../sdk/options.ts";
-import { SelectField, TextField } from "../parts/fields.tsx";
+import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice } from "../parts/layout.tsx";
 import { usePage } from "./page-context.ts";
@@ -82,12 +82,8 @@ export function NewLabel({ onAdded, onCancel }: NewLabelProps) {
       </details>
       <ErrorNotice error={error} />
       <p class="buttons">
-        <button type="submit" class="primary" disabled={busy}>
-          Add the label
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+        <Button type="submit" class="primary" disabled={busy} text="Add the label" />
+        <Button onClick={onCancel} text="Cancel" />
       </p>
       <p class="hint">A label can be hidden, and not renamed. One that has facts cannot be removed.</p>
     </form>

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RollbackAnswer } from "../../contract/answers.ts";
+import { Button } from "../parts/fields.tsx";
 import { countText } from "../parts/format.ts";
 import { useAction, useQuery } from "../parts/hooks.ts";
 import { ErrorNotice, Loading, Notice } from "../parts/layout.tsx";
@@ -82,13 +83,14 @@ export function Rollback({ to, onClose }: RollbackProps) {
       )}
       <p class="buttons">
         {changes.length > 0 && (
-          <button type="button" class="primary" disabled={busy} onClick={goBack}>
-            Undo what changed in {countText(changes.length, "fact")}
-          </button>
+          <Button
+            class="primary"
+            disabled={busy}
+            onClick={goBack}
+            text={`Undo what changed in ${countText(changes.length, "fact")}`}
+          />
         )}
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button onClick={onClose} text="Cancel" />
       </p>
     </div>
   );

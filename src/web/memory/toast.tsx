@@ -1,6 +1,7 @@
 /** What was just done, at the foot of the screen, with what can be done about it. */
 
 import { useEffect, useRef } from "preact/hooks";
+import { Button } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice } from "../parts/layout.tsx";
 
@@ -38,9 +39,7 @@ export function Toast({ message, onClose }: ToastProps) {
               {action.name}
             </button>
           ))}
-          <button type="button" class="small" aria-label="Close this message" onClick={onClose}>
-            Close
-          </button>
+          <Button class="small" aria-label="Close this message" onClick={onClose} text="Close" />
         </p>
       )}
       <ErrorNotice error={error} />

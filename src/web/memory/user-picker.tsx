@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
 import type { UsersAnswer } from "../../contract/answers.ts";
 import type { PageClient } from "../api/memory.ts";
-import { TextField } from "../parts/fields.tsx";
+import { Button, TextField } from "../parts/fields.tsx";
 import { countText } from "../parts/format.ts";
 import { useQuery } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
@@ -67,15 +67,9 @@ export function UserPicker({ api, canWrite, onUser }: UserPickerProps) {
           </li>
         ))}
       </ul>
-      {next !== null && (
-        <button type="button" class="small" disabled={busy} onClick={() => show(next)}>
-          Show more
-        </button>
-      )}
+      {next !== null && <Button class="small" disabled={busy} onClick={() => show(next)} text="Show more" />}
       {canWrite && prefix !== "" && !isKnown && (
-        <button type="button" onClick={() => onUser(prefix)}>
-          Begin a memory for {prefix}
-        </button>
+        <Button onClick={() => onUser(prefix)} text={`Begin a memory for ${prefix}`} />
       )}
     </Card>
   );

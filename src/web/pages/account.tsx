@@ -7,6 +7,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { UsageAnswer, UsageDaysAnswer } from "../../contract/answers.ts";
 import { type AccountLabels, accountLabels, type PageClient, pageClient } from "../api/memory.ts";
 import { LabelsTable } from "../parts/data-table.tsx";
+import { Button } from "../parts/fields.tsx";
 import { useAction, useQuery } from "../parts/hooks.ts";
 import { KeyForm } from "../parts/key-form.tsx";
 import { Card, ErrorNotice, Loading, mountPage } from "../parts/layout.tsx";
@@ -35,11 +36,7 @@ function Account() {
       {usage.access === "read" && <span class="tag">reads only</span>}
     </>
   );
-  const forget = (
-    <button type="button" onClick={() => setHolder(undefined)}>
-      Forget the key
-    </button>
-  );
+  const forget = <Button onClick={() => setHolder(undefined)} text="Forget the key" />;
   return (
     <>
       <Card id="use" title={title} head={forget}>

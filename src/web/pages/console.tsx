@@ -10,7 +10,7 @@ import { KeysSection } from "../console/keys-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
 import { RecentSection, StatusSection } from "../console/status-section.tsx";
 import { UsageSection } from "../console/usage-section.tsx";
-import { TextField } from "../parts/fields.tsx";
+import { Button, TextField } from "../parts/fields.tsx";
 import { ActionContext, LatestRequest, useAction, useInterval } from "../parts/hooks.ts";
 import { ErrorNotice, Loading, mountPage, Notice } from "../parts/layout.tsx";
 
@@ -61,9 +61,7 @@ function Console() {
       return (
         <>
           <ErrorNotice error={error} />
-          <button type="button" onClick={refresh}>
-            Try again
-          </button>
+          <Button onClick={refresh} text="Try again" />
         </>
       );
     }
@@ -90,9 +88,7 @@ function Console() {
         <a href="#usage">Usage</a>
         <a href="#recent">Recent requests</a>
         <a href="#status">Service</a>
-        <button type="button" class="small" onClick={leave}>
-          Sign out
-        </button>
+        <Button class="small" onClick={leave} text="Sign out" />
       </nav>
       <ErrorNotice error={error} />
       <RequestsSection requests={overview.requests} />
@@ -126,9 +122,7 @@ function SignIn({ onSignedIn }: { readonly onSignedIn: () => Promise<void> }) {
         onValue={setToken}
       />
       <ErrorNotice error={error} />
-      <button type="submit" class="primary" disabled={busy}>
-        Sign in
-      </button>
+      <Button type="submit" class="primary" disabled={busy} text="Sign in" />
       <p class="hint">The value of SIDEBAND_ADMIN_TOKEN, or the content of admin.token in the data folder.</p>
     </form>
   );

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { TIERS, type Tier } from "../../base/tiers.ts";
 import { SidebandError } from "../../sdk/errors.ts";
 import { send as sendCall } from "../api/request.ts";
+import { Button } from "../parts/fields.tsx";
 import { tierLimit, tierName } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice, mountPage, Notice } from "../parts/layout.tsx";
@@ -73,9 +74,7 @@ function KeyRequestForm() {
         </select>
       </label>
       <ErrorNotice error={error} />
-      <button type="submit" class="primary" disabled={busy}>
-        Ask for a key
-      </button>
+      <Button type="submit" class="primary" disabled={busy} text="Ask for a key" />
     </form>
   );
 }

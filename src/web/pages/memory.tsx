@@ -9,6 +9,7 @@ import type { UsageAnswer } from "../../contract/answers.ts";
 import { type Memory, type PageClient, pageClient } from "../api/memory.ts";
 import { MemoryView } from "../memory/memory-view.tsx";
 import { UserPicker } from "../memory/user-picker.tsx";
+import { Button } from "../parts/fields.tsx";
 import { memoryHash } from "../parts/format.ts";
 import { KeyForm } from "../parts/key-form.tsx";
 import { ErrorNotice, Loading, mountPage } from "../parts/layout.tsx";
@@ -60,11 +61,7 @@ function Chosen({ visitor, onLeave }: { readonly visitor: MemoryVisitor; readonl
           <p>
             Account <b>{usage.account}</b> {usage.access === "read" && <span class="tag">reads only</span>}
           </p>
-          {leave !== undefined && (
-            <button type="button" class="small" onClick={leave}>
-              Forget the key
-            </button>
-          )}
+          {leave !== undefined && <Button class="small" onClick={leave} text="Forget the key" />}
         </div>
         <UserPicker api={api} canWrite={usage.access !== "read"} onUser={onUser} />
       </>

@@ -12,7 +12,7 @@ import type { Reader } from "../codec/messages.ts";
 import { BlockWords } from "../parts/block-words.tsx";
 import { ChannelBoard, LastCallView } from "../parts/channel-board.tsx";
 import { DamageBench } from "../parts/damage-bench.tsx";
-import { CopyButton } from "../parts/fields.tsx";
+import { Button, CopyButton } from "../parts/fields.tsx";
 import { durationText, plural } from "../parts/format.ts";
 import { LatestRequest, useAction, useAsync, useInterval, useNow } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Figures, Loading, mountPage, Notice } from "../parts/layout.tsx";
@@ -87,9 +87,7 @@ function Playground() {
     return (
       <>
         <ErrorNotice error={error} />
-        <button type="button" onClick={load}>
-          Try again
-        </button>
+        <Button onClick={load} text="Try again" />
       </>
     );
   }
@@ -187,9 +185,7 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
                 </h3>
                 <pre class="index">{index}</pre>
                 <p class="buttons">
-                  <button type="button" onClick={() => run(() => sandbox.flush())}>
-                    Flush
-                  </button>
+                  <Button onClick={() => run(() => sandbox.flush())} text="Flush" />
                   <span class="hint">
                     Builds the block anew and reads every fact back. The call is shown above.
                   </span>
@@ -243,12 +239,8 @@ function SandboxState({ state, refresh, channels }: SandboxStateProps) {
         .
       </p>
       <p class="buttons">
-        <button type="button" onClick={() => change(() => fillWithExample(channels))}>
-          Fill in an example
-        </button>
-        <button type="button" onClick={() => change(() => sandbox.reset())}>
-          Delete all now
-        </button>
+        <Button onClick={() => change(() => fillWithExample(channels))} text="Fill in an example" />
+        <Button onClick={() => change(() => sandbox.reset())} text="Delete all now" />
       </p>
       <ErrorNotice error={error} />
     </div>

@@ -8,7 +8,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { DEMO_VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { DemoChannel, LastCall } from "../api/demo.ts";
-import { CopyButton, SelectField } from "./fields.tsx";
+import { Button, CopyButton, SelectField } from "./fields.tsx";
 import { groupName, STANDARD_GROUPS } from "./format.ts";
 import { useAction } from "./hooks.ts";
 import { ErrorNotice } from "./layout.tsx";
@@ -81,25 +81,26 @@ export function ChannelBoard(props: ChannelBoardProps) {
             onInput={({ currentTarget }) => setValue(currentTarget.value)}
           />
         </label>
-        <button type="submit" class="primary" disabled={busy}>
-          Write
-        </button>
+        <Button type="submit" class="primary" disabled={busy} text="Write" />
       </form>
       <p class={sizeBytes > DEMO_VALUE_BYTES_MAX ? "size too-long" : "size"} role="status">
         {sizeBytes} of at most {DEMO_VALUE_BYTES_MAX} bytes
         {sizeBytes > DEMO_VALUE_BYTES_MAX && ": too long for the demo. Nothing was cut."}
       </p>
       <p class="buttons fact-actions">
-        <button type="button" disabled={busy} onClick={() => run(() => onDecode(label, false))}>
-          Decode {label}
-        </button>
-        <button type="button" disabled={busy} onClick={() => run(() => onDecode(label, true))}>
-          Decode with the model
-        </button>
+        <Button disabled={busy} onClick={() => run(() => onDecode(label, false))} text={`Decode ${label}`} />
+        <Button
+          disabled={busy}
+          onClick={() => run(() => onDecode(label, true))}
+          text="Decode with the model"
+        />
         {known !== undefined && (
-          <button type="button" class="danger" disabled={busy} onClick={() => run(() => onForget(label))}>
-            Delete {label}
-          </button>
+          <Button
+            class="danger"
+            disabled={busy}
+            onClick={() => run(() => onForget(label))}
+            text={`Delete ${label}`}
+          />
         )}
       </p>
       <ErrorNotice error={error} />

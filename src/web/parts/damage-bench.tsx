@@ -9,6 +9,7 @@ import { isSidebandError } from "../../sdk/errors.ts";
 import type { CodecClient } from "../codec/codec-client.ts";
 import { DAMAGE_KINDS, type DamageKind, type Inspection, type Reader } from "../codec/messages.ts";
 import { WordMap } from "./block-words.tsx";
+import { Button } from "./fields.tsx";
 import { countText } from "./format.ts";
 import { useAsync, useQuery } from "./hooks.ts";
 import { ErrorNotice, Loading, Notice } from "./layout.tsx";
@@ -96,12 +97,8 @@ export function DamageBench({ codec, reader, block, labelOf, askServer }: Damage
           />
         </label>
         <p class="buttons">
-          <button type="button" onClick={() => damageAgain(() => setSeed(seed + 1))}>
-            Damage other words
-          </button>
-          <button type="button" onClick={() => damageAgain(() => setPercent(0))}>
-            Undo the damage
-          </button>
+          <Button onClick={() => damageAgain(() => setSeed(seed + 1))} text="Damage other words" />
+          <Button onClick={() => damageAgain(() => setPercent(0))} text="Undo the damage" />
         </p>
       </div>
     </div>
@@ -195,9 +192,7 @@ function ServerResult({ inspection, text, askServer }: Omit<VerdictProps, "label
     );
   return (
     <div class="server-result">
-      <button type="button" onClick={ask} disabled={busy}>
-        Ask the server
-      </button>
+      <Button onClick={ask} disabled={busy} text="Ask the server" />
       <ErrorNotice error={error} />
       {result !== undefined && (
         <Notice kind={agrees(inspection, result) ? "good" : "bad"}>

@@ -4,6 +4,7 @@
  */
 
 import type { ComponentChildren } from "preact";
+import { Button } from "./fields.tsx";
 
 export interface Column<Row> {
   readonly name: string;
@@ -94,14 +95,12 @@ export function LabelsTable({ labels, caption, onHidden }: LabelsTableProps) {
               {
                 name: "Change",
                 cell: ({ label, hidden }: ListedLabel) => (
-                  <button
-                    type="button"
+                  <Button
                     class="small"
                     aria-label={`${hidden ? "Show" : "Hide"} ${label}`}
                     onClick={() => onHidden(label, !hidden)}
-                  >
-                    {hidden ? "Show" : "Hide"}
-                  </button>
+                    text={hidden ? "Show" : "Hide"}
+                  />
                 ),
               },
             ]),

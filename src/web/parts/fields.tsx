@@ -47,6 +47,19 @@ export function SelectField(props: SelectFieldProps) {
   );
 }
 
+type ButtonProps = { readonly text: ComponentChildren; readonly type?: "submit" | "button" } & Omit<
+  AllHTMLAttributes<HTMLButtonElement>,
+  "type"
+>;
+
+export function Button({ text, type = "button", ...attributes }: ButtonProps) {
+  return (
+    <button type={type} {...(attributes as object)}>
+      {text}
+    </button>
+  );
+}
+
 interface ConfirmButtonProps {
   readonly label: string;
   /** The object of the action, for screen readers, which read the button without its row. */

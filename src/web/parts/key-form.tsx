@@ -4,7 +4,7 @@
  */
 
 import { useEffect, useState } from "preact/hooks";
-import { TextField } from "./fields.tsx";
+import { Button, TextField } from "./fields.tsx";
 import { useAction } from "./hooks.ts";
 import { ErrorNotice } from "./layout.tsx";
 
@@ -41,9 +41,7 @@ export function KeyForm({ button, onKey }: KeyFormProps) {
         onValue={setKey}
       />
       <ErrorNotice error={error} />
-      <button type="submit" class="primary" disabled={busy}>
-        {button}
-      </button>
+      <Button type="submit" class="primary" disabled={busy} text={button} />
       <p class="hint">
         No key yet? <a href="/keys">Ask for one</a>.
       </p>

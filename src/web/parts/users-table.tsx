@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { UsersAnswer } from "../../contract/answers.ts";
 import { DataTable } from "./data-table.tsx";
-import { TextField } from "./fields.tsx";
+import { Button, TextField } from "./fields.tsx";
 import { countText, memoryHash, minuteText } from "./format.ts";
 import { useQuery } from "./hooks.ts";
 import { ErrorNotice, Loading } from "./layout.tsx";
@@ -46,9 +46,7 @@ export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
         }}
       >
         <TextField label="Users whose name begins with" type="search" value={prefix} onValue={setPrefix} />
-        <button type="submit" disabled={busy}>
-          Show
-        </button>
+        <Button type="submit" disabled={busy} text="Show" />
       </form>
       <ErrorNotice error={error} />
       {users === undefined && error === undefined && <Loading />}
@@ -74,9 +72,7 @@ export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
       )}
       {next !== null && (
         <p class="buttons">
-          <button type="button" class="small" disabled={busy} onClick={() => show(next)}>
-            Show more users
-          </button>
+          <Button class="small" disabled={busy} onClick={() => show(next)} text="Show more users" />
         </p>
       )}
     </>
