@@ -117,14 +117,15 @@ function pythonOf(name: string, schema: Schema): string {
   const fields = Object.entries(properties).map(([field, part]) => [field, pythonType(part)] as const);
   const always = fields.filter(([field]) => required.includes(field));
   const rest = fields.filter(([field]) => !required.includes(field));
-  if (rest.length === 0) return pythonClass(name, "TypedDict", always);
+  // `from` is a word of the language: a class cannot name it.
+  const entries = always.map(([field, type]) => `"${field}": ${type}`).join(", ");
+  const typeOf = (called: string) => `${called} = TypedDict("${called}", {${entries}})`;
+  if (rest.length === 0)
+    return properties.from === undefined ? pythonClass(name, "TypedDict", always) : typeOf(name);
   // NotRequired came with Python 3.11: what may be absent is a class of its own.
   const restClass = pythonClass(`_${name}Rest`, "TypedDict, total=False", rest);
   if (properties.from === undefined) return `${restClass}\n\n\n${pythonClass(name, `_${name}Rest`, always)}`;
-  // `from` is a word of the language: a class cannot name it.
-  const entries = always.map(([field, type]) => `"${field}": ${type}`).join(", ");
-  const alwaysType = `_${name}Always = TypedDict("_${name}Always", {${entries}})`;
-  return `${restClass}\n\n\n${alwaysType}\n\n\nclass ${name}(_${name}Always, _${name}Rest):\n    pass`;
+  return `${restClass}\n\n\n${typeOf(`_${name}Always`)}\n\n\nclass ${name}(_${name}Always, _${name}Rest):\n    pass`;
 }
 
 function pythonClass(name: string, base: string, fields: readonly (readonly [string, string])[]): string {

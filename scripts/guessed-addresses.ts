@@ -5,8 +5,7 @@
  */
 
 import { posix } from "node:path";
-import { slugOf } from "../src/web/docs/code-samples.ts";
-import type { Page } from "../src/web/shell.ts";
+import { type Page, slugOf } from "../src/web/shell.ts";
 import type { GuideGroup } from "./guides.ts";
 
 const DOCS = "/docs/";

@@ -6,8 +6,7 @@
 
 import { posix } from "node:path";
 import { Marked, type Token, type Tokens } from "marked";
-import { codeBlock, sampleBox, slugOf } from "../src/web/docs/code-samples.ts";
-import { escapeHtml } from "../src/web/shell.ts";
+import { codeBlock, codeTabs, escapeHtml, slugOf } from "../src/web/shell.ts";
 import type { Guide } from "./guides.ts";
 
 /** What a page of the site may link to. */
@@ -41,7 +40,7 @@ export function guideHtml(guide: Guide, site: Site): string {
         renderer: (token) => {
           const { codes } = token as unknown as Samples;
           boxes += 1;
-          return sampleBox(
+          return codeTabs(
             `sample-${boxes}`,
             codes.map(({ lang = "", text }) => ({ language: lang, text })),
           );

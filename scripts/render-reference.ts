@@ -4,9 +4,8 @@
  */
 
 import { openApiDocument } from "../src/contract/openapi.ts";
-import { codeBlock, sampleBox } from "../src/web/docs/code-samples.ts";
 import type { SearchEntry } from "../src/web/docs/search.ts";
-import { type Document, type Field, groupsOf, type OperationText } from "../src/web/reference/openapi.ts";
+import { type Document, type Field, groupsOf, type OperationDoc } from "../src/web/reference/openapi.ts";
 import {
   addressOf,
   blockAddressOf,
@@ -14,7 +13,7 @@ import {
   requestSamples,
   TRY_USER,
 } from "../src/web/reference/request-samples.ts";
-import { escapeHtml, type Page } from "../src/web/shell.ts";
+import { codeBlock, codeTabs, escapeHtml, type Page } from "../src/web/shell.ts";
 import { type DocsLink, type DocsList, docsFrame, withCode } from "./docs-frame.ts";
 import type { GuideGroup } from "./guides.ts";
 import { guideLists } from "./render-guides.ts";
@@ -28,7 +27,7 @@ type Group = ReturnType<typeof groupsOf>[number];
 const GROUPS = groupsOf(openApiDocument({ version: "", serverUrl: "" }) as unknown as Document);
 
 /** encodeBatch → /docs/api/encode-batch */
-export function callPath({ id }: Pick<OperationText, "id">): string {
+export function callPath({ id }: Pick<OperationDoc, "id">): string {
   return `${PATH}/${id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
@@ -58,7 +57,7 @@ export function referenceEntries(): SearchEntry[] {
 
 function overview(groups: readonly GuideGroup[]): Page {
   // Links to /docs/api#encode from elsewhere lead to the row of the call.
-  const row = (operation: OperationText) =>
+  const row = (operation: OperationDoc) =>
     `<tr id="${operation.id}"><th scope="row"><a href="${callPath(operation)}">${callName(operation)}</a></th><td>${withCode(operation.summary)}</td></tr>`;
   const sections = GROUPS.map(
     ({
@@ -95,7 +94,7 @@ const LISTS: readonly DocsList[] = GROUPS.map(({ name, operations }) => ({
 }));
 const ABOVE: DocsLink = { path: PATH, name: "← All calls" };
 
-function callPage(group: Group, operation: OperationText): Page {
+function callPage(group: Group, operation: OperationDoc): Page {
   const { id, method, path, summary } = operation;
   return {
     path: callPath(operation),
@@ -115,26 +114,26 @@ function callPage(group: Group, operation: OperationText): Page {
   };
 }
 
-function callName({ method, path }: OperationText): string {
+function callName({ method, path }: OperationDoc): string {
   // A long path breaks after a slash.
   return `<span class="method ${method.toLowerCase()}">${method}</span> <code>${path.replaceAll("/", "/<wbr>").replace("/<wbr>", "/")}</code>`;
 }
 
-function callHtml({ name, about }: Group, operation: OperationText, id: string): string {
+function callHtml({ name, about }: Group, operation: OperationDoc, id: string): string {
   const { summary, parameters, body, answer, errors, example } = operation;
   return `<header><p class="eyebrow">API reference, ${name}</p><h1>${callName(operation)}</h1>
 <p class="lead">${withCode(summary)}</p></header>
 <div class="call-fields"><p class="hint">${escapeHtml(about)}</p>
 ${fieldsHtml("Parameters", parameters)}${fieldsHtml("Body", body)}${fieldsHtml("Answer", answer)}
 ${errorsHtml(errors)}</div>
-<div class="call-code">${sampleBox(`${id}-sample`, requestSamples(name, operation))}
+<div class="call-code">${codeTabs(`${id}-sample`, requestSamples(name, operation))}
 <h2>Answer <span class="tag good">${example.status}</span></h2>
 ${codeBlock(answerSample(example.answer))}
 ${tryPlace(name, operation)}</div>`;
 }
 
 /** What a form needs to send the call; the operator's calls are in the console. */
-function tryPlace(group: string, operation: OperationText): string {
+function tryPlace(group: string, operation: OperationDoc): string {
   if (group === "Admin") return "";
   const trial = forTrying(operation);
   const body = trial.example.body === undefined ? "" : JSON.stringify(trial.example.body, null, 2);
@@ -160,7 +159,7 @@ function fieldsHtml(title: string, fields: readonly (Field & { readonly place?: 
   return `<h2 id="${title.toLowerCase()}">${title}</h2><dl class="fields">${rows.join("")}</dl>`;
 }
 
-function errorsHtml(errors: OperationText["errors"]): string {
+function errorsHtml(errors: OperationDoc["errors"]): string {
   if (errors.length === 0) return "";
   const rows = errors.map(
     ({ status, code, meaning }) =>
@@ -169,7 +168,7 @@ function errorsHtml(errors: OperationText["errors"]): string {
   return `<h2 id="errors">Errors</h2><dl class="fields">${rows.join("")}</dl>`;
 }
 
-function callMarkdown(group: string, operation: OperationText): string[] {
+function callMarkdown(group: string, operation: OperationDoc): string[] {
   const { method, path, summary, parameters, body, errors, example } = operation;
   const fields = [...parameters, ...body].map(({ name, type, required, about }) =>
     `- \`${name}\` (${type}${required ? "" : ", optional"}) ${about}`.trimEnd(),

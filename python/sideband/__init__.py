@@ -42,6 +42,7 @@ __all__ = [
     "LABELS",
     "Compaction",
     "DemoClient",
+    "FactEvent",
     "FactToEncode",
     "Moment",
     "Sideband",
@@ -362,6 +363,14 @@ class FactChange(_FactChangeRest):
     at: str
 
 
+class DayCount(TypedDict):
+    day: str
+    count: int
+
+
+UsageDaysAnswer = TypedDict("UsageDaysAnswer", {"from": str, "to": str, "days": List[DayCount]})
+
+
 class ChangesAnswer(TypedDict):
     user_id: str
     changes: List[FactChange]
@@ -454,6 +463,21 @@ class TokenAnswer(TypedDict):
 
 
 # -- what is passed to the client, and what its helpers return ----------------------------------------------------------
+
+
+class FactEvent(TypedDict, total=False):
+    """A change of a fact; with the kind "reset" alone, what happened before is not known."""
+
+    id: str
+    kind: Literal["written", "forgotten", "expired", "reset"]
+    user_id: str
+    # None: of the person.
+    project: Optional[str]
+    # None: everything at the place, and inside it, was forgotten.
+    label: Optional[str]
+    revision: int
+    written_by: Optional[str]
+    at: str
 
 
 class _FactTerms(TypedDict, total=False):
@@ -805,6 +829,9 @@ if hasattr(os, "register_at_fork"):
 _MAY_BE_DONE = ": what was asked for may have been done all the same"
 _PAUSE_MS = 100.0
 _PAUSE_MS_MAX = 2_000.0
+# Of a stream; the service sends something every 5 seconds where it has no event.
+_SILENCE_MS_MAX = 20_000.0
+_EVENT_PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0)
 # No answer of the service is longer; a broken proxy's may never end.
 _ANSWER_BYTES_MAX = 1 << 24
 # Shorter than a service keeps an idle connection: one that it is about to close must not be used.
@@ -816,10 +843,13 @@ class _Deadline:
     """The end of a whole call, retries and pauses included."""
 
     def __init__(self, timeout_ms: float) -> None:
-        self._timeout_ms = timeout_ms
-        self._until = time.monotonic() + timeout_ms / 1000
+        self.renew(timeout_ms)
         # What is said behind "no answer", once a write was sent.
         self.doubt = ""
+
+    def renew(self, timeout_ms: float) -> None:
+        self._timeout_ms = timeout_ms
+        self._until = time.monotonic() + timeout_ms / 1000
 
     def left_s(self) -> float:
         return self._until - time.monotonic()
@@ -983,6 +1013,8 @@ class _Call(NamedTuple):
     is_read: bool = False
     # Demo calls go without a key.
     without_key: bool = False
+    # The answer has this type, and its body is an iterator of its lines.
+    stream: str = ""
 
 
 class _Answer(NamedTuple):
@@ -1076,12 +1108,16 @@ class _Transport:
                 doubt = deadline.doubt = _MAY_BE_DONE
             connection.request(call.method, target, body=data, headers=headers)
             response = connection.getresponse()
+            answered = {name.lower(): value for name, value in response.getheaders()}
+            status = response.status
+            if call.stream and answered.get("content-type", "").startswith(call.stream):
+                lines = self._lines(response, sock, deadline)
+                sock = None
+                return _Answer(status, answered, lines)
             text = _read_all(response)
             if not response.will_close:
                 self._connections.keep(sock)
                 sock = None
-            answered = {name.lower(): value for name, value in response.getheaders()}
-            status = response.status
         except (OSError, http.client.HTTPException, UnicodeError) as error:
             deadline.check()
             if not doubt:
@@ -1094,9 +1130,37 @@ class _Transport:
         body = _parsed(text)
         if status >= 400:
             raise _error_of(status, answered, body)
-        if status != 304 and not isinstance(body, (dict, list)):
+        if status != 304 and (call.stream or not isinstance(body, (dict, list))):
             raise SidebandError(_unexpected_text(status, answered), code="unexpected_answer", status=status)
         return _Answer(status, answered, body)
+
+    def _lines(
+        self, response: http.client.HTTPResponse, sock: socket.socket, deadline: _Deadline
+    ) -> Iterator[str]:
+        """The lines of an answer as they come. While their reader is at work nothing is waited for."""
+        rest = b""
+        try:
+            while True:
+                deadline.renew(_SILENCE_MS_MAX)
+                part = response.read1(65_536)
+                if not part:
+                    if response.length:
+                        raise http.client.IncompleteRead(b"", response.length)
+                    break
+                first, *lines = part.split(b"\n")
+                rest += first
+                for line in lines:
+                    yield rest.decode("utf-8", "replace")
+                    rest = line
+                if len(rest) > _ANSWER_BYTES_MAX:
+                    raise _too_long(response)
+            if rest:
+                yield rest.decode("utf-8", "replace")
+        except (OSError, http.client.HTTPException) as error:
+            deadline.check()
+            raise self._unreached() from error
+        finally:
+            sock.close()
 
     def _unreached(self) -> SidebandError:
         return SidebandError(f"cannot reach {self._address.text}", code="connection_failed", status=0)
@@ -1112,7 +1176,11 @@ class _Transport:
         return f"{self._address.path}{call.path}{'?' if search else ''}{search}"
 
     def _headers(self, call: _Call) -> Dict[str, str]:
-        headers = {"Accept": "application/json", "Sideband-Client": f"python/{__version__}", **call.headers}
+        headers = {
+            "Accept": call.stream or "application/json",
+            "Sideband-Client": f"python/{__version__}",
+            **call.headers,
+        }
         if self._api_key is not None and not call.without_key:
             headers["Authorization"] = f"Bearer {self._api_key}"
         if call.body is not None:
@@ -1132,8 +1200,31 @@ def _read_all(response: http.client.HTTPResponse) -> bytes:
             return b"".join(parts)
         parts.append(part)
         size += len(part)
+    raise _too_long(response)
+
+
+def _too_long(response: http.client.HTTPResponse) -> SidebandError:
     text = f"HTTP {response.status} with an answer of more than {_ANSWER_BYTES_MAX} bytes"
-    raise SidebandError(text, code="unexpected_answer", status=response.status)
+    return SidebandError(text, code="unexpected_answer", status=response.status)
+
+
+def _events_in(lines: Iterator[str]) -> Iterator[FactEvent]:
+    """Server-sent events (HTML Standard 9.2). Comments, and fields and events that are not known, are passed over."""
+    fields: Dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.rstrip("\r").partition(":")
+        value = value[1:] if value.startswith(" ") else value
+        if name == "data" and "data" in fields:
+            fields["data"] += f"\n{value}"
+        elif colon and name:
+            fields[name] = value
+        if line.rstrip("\r"):
+            continue
+        if fields.get("event") == "reset":
+            yield {"kind": "reset"}
+        if fields.get("event") == "change":
+            yield cast(FactEvent, {"id": fields.get("id"), **json.loads(fields["data"])})
+        fields = {}
 
 
 def _json_data(body: Optional[Dict[str, Any]]) -> Optional[bytes]:
@@ -1771,6 +1862,54 @@ class Sideband:
         query = {"prefix": prefix, "limit": limit, "cursor": cursor}
         return self._get("/users", query, timeout_ms, retries, fail_fast)
 
+    def export_user(
+        self,
+        user_id: str,
+        *,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+        fail_fast: bool = False,
+    ) -> Iterator[str]:
+        """Everything that is kept of a user, as lines of JSON, which `sideband import` reads. The time-out is for its
+        beginning."""
+        query, stream = {"user_id": _checked_user(user_id)}, "application/x-ndjson"
+        call = _Call("GET", "/users/export", "always", query, None, {}, timeout_ms, retries, fail_fast, True)
+        yield from self._transport.send(call._replace(stream=stream)).body
+
+    def events(
+        self,
+        user_id: Optional[str] = None,
+        *,
+        project: Optional[str] = None,
+        last_event_id: Optional[str] = None,
+        on_connected: Optional[Callable[[bool], None]] = None,
+        timeout_ms: Optional[float] = None,
+    ) -> Iterator[FactEvent]:
+        """What happens to a user, or to all users of the account, from now on or after `last_event_id`, never with a value.
+        A lost connection is opened again, and goes on where it was. It ends when the iterator is closed, and when the
+        service refuses. `on_connected` is told when events come, and when the connection is lost."""
+        query = {"user_id": None if user_id is None else _checked_user(user_id), "project": project}
+        call = _Call("GET", "/users/events", "always", query, None, {}, timeout_ms, 0, False, True)
+        told = on_connected or (lambda _: None)
+        failures, last_id = 0, last_event_id
+        while True:
+            headers = {} if last_id is None else {"Last-Event-ID": _checked_header("last_event_id", last_id)}
+            try:
+                answer = self._transport.send(call._replace(headers=headers, stream="text/event-stream"))
+                told(True)
+                failures = 0
+                with contextlib.closing(answer.body) as lines:
+                    for event in _events_in(lines):
+                        last_id = event.get("id", last_id)
+                        yield event
+            except SidebandError as error:
+                if not is_outage(error):
+                    raise
+            finally:
+                told(False)
+            time.sleep(_EVENT_PAUSES_S[min(failures, len(_EVENT_PAUSES_S) - 1)])
+            failures += 1
+
     def read(
         self,
         user_id: str,
@@ -1790,6 +1929,12 @@ class Sideband:
     ) -> UsageAnswer:
         """What the key has used of its monthly limit."""
         return self._get("/usage", {}, timeout_ms, retries, fail_fast)
+
+    def usage_days(
+        self, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None, fail_fast: bool = False
+    ) -> UsageDaysAnswer:
+        """Facts written with the key by day, in the last 31 days."""
+        return self._get("/usage/days", {}, timeout_ms, retries, fail_fast)
 
     # -- labels and tokens --
 

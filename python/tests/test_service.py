@@ -56,6 +56,27 @@ class Service(unittest.TestCase):
         self.assertEqual(restored["value"], "Lyon")
         self.assertEqual(self.refusal(lambda: self.memory.restore(ada, "USER.location", 10**6)).code, "not_found")
 
+    def test_events_and_export(self) -> None:
+        eva = f"eva-{RUN}"
+        connections: List[bool] = []
+
+        def on_connected(is_connected: bool) -> None:
+            if is_connected and not connections:
+                self.memory.encode(eva, "USER.name", "Eva")
+            connections.append(is_connected)
+
+        events = self.memory.events(eva, on_connected=on_connected)
+        event = next(events)
+        events.close()  # type: ignore[attr-defined]
+        self.assertEqual((event["kind"], event["user_id"], event["label"]), ("written", eva, "USER.name"))
+        self.assertEqual(connections, [True, False])
+        self.memory.encode(eva, "USER.name", "Eve")
+        missed = self.memory.events(last_event_id=event["id"])
+        self.assertEqual(next(missed)["user_id"], eva)
+        lines = "\n".join(self.memory.export_user(eva))
+        self.assertIn('"Eva"', lines)
+        self.assertIn('"Eve"', lines)
+
     def test_compare_and_set(self) -> None:
         bea = f"bea-{RUN}"
         revision = self.memory.encode(bea, "TASK.owner", "Bea", if_revision=0)["revision"]

@@ -47,6 +47,9 @@ export type HistoryAnswer = Static<typeof life.HistoryAnswer>;
 /** A label and where its fact is. */
 export type PlacedLabel = Static<typeof life.PlacedLabel>;
 export type FactChange = Static<typeof life.FactChange>;
+export type DayCount = Static<typeof wire.DayCount>;
+/** Of days in UTC, as YYYY-MM-DD; those without a write are left out. */
+export type UsageDaysAnswer = Static<typeof wire.UsageDaysAnswer>;
 /** What changed for a user, the newest first. */
 export type ChangesAnswer = Static<typeof life.ChangesAnswer>;
 export type MoveProjectAnswer = Static<typeof life.MoveProjectAnswer>;

@@ -381,11 +381,8 @@ export const DemoReadBody = Type.Object({
     description: "A block of the demo (`GET /demo/context`), even if it is damaged or inside other text.",
   }),
 });
-export const UsageDaysAnswer = Type.Object({
-  from: Day,
-  to: Day,
-  days: Type.Array(Type.Object({ day: Day, count: Type.Integer() })),
-});
+export const DayCount = Type.Object({ day: Day, count: Type.Integer() });
+export const UsageDaysAnswer = Type.Object({ from: Day, to: Day, days: Type.Array(DayCount) });
 
 export const HealthAnswer = Type.Object({ status: Type.String() });
 export const ReadyAnswer = Type.Object({

@@ -245,7 +245,8 @@ function refuse(response: ServerResponse, error: unknown): void {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
   });
-  response.end(JSON.stringify({ status, detail: text }));
+  const code = status < 500 ? "page_refused" : "store_unavailable";
+  response.end(JSON.stringify({ status, code, detail: text }));
 }
 
 function secret(): string {

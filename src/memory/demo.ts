@@ -70,15 +70,13 @@ export class Demo {
    */
   async userOf(sandbox: string | undefined): Promise<string> {
     await this.#clearEnded();
-    if (sandbox === undefined) {
-      const startMs = this.#startOf(this.#services.clock.now());
-      if (this.#resetForMs !== startMs) {
-        await this.#forgetBefore(DEMO_USER, startMs);
-        this.#resetForMs = startMs;
-      }
-      return DEMO_USER;
+    if (sandbox !== undefined) return sandboxUser(sandbox);
+    const startMs = this.#startOf(this.#services.clock.now());
+    if (this.#resetForMs !== startMs) {
+      await this.#forgetBefore(DEMO_USER, startMs);
+      this.#resetForMs = startMs;
     }
-    return sandboxUser(sandbox);
+    return DEMO_USER;
   }
 
   /** Forgets what the store keeps of ended facts, unless the sandbox has been used again elsewhere. */

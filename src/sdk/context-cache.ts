@@ -7,7 +7,7 @@ import type { DetailedContextAnswer } from "../contract/answers.ts";
 import { isOutage, isSidebandError } from "./errors.ts";
 import type { SdkAnswer } from "./transport.ts";
 
-interface KnownContext {
+export interface KnownContext {
   readonly userId: string;
   readonly etag: string;
   readonly answer: DetailedContextAnswer;

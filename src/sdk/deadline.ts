@@ -7,29 +7,34 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export class Deadline {
   readonly #controller = new AbortController();
-  readonly #timeoutMs: number;
+  #timeoutMs = 0;
   readonly #outer: AbortSignal | undefined;
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #stop = () => this.#controller.abort();
-  #late: boolean;
+  #late = false;
   /** What is said behind "no answer", once a write was sent. */
   doubt = "";
 
   constructor(timeoutMs: number, outer: AbortSignal | undefined) {
-    this.#timeoutMs = timeoutMs;
     this.#outer = outer;
-    this.#late = timeoutMs === 0;
-    if (timeoutMs < Number.POSITIVE_INFINITY) {
-      this.#timer = setTimeout(
-        () => {
-          this.#late = true;
-          this.#stop();
-        },
-        Math.min(timeoutMs, TIMER_MS_MAX),
-      );
-    }
+    this.renew(timeoutMs);
     if (outer?.aborted) this.#stop();
     else if (outer !== undefined) onAbort(outer, this.#stop);
+  }
+
+  /** The time begins anew. */
+  renew(timeoutMs: number): void {
+    this.#timeoutMs = timeoutMs;
+    this.#late ||= timeoutMs === 0;
+    clearTimeout(this.#timer);
+    if (timeoutMs === Number.POSITIVE_INFINITY) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#late = true;
+        this.#stop();
+      },
+      Math.min(timeoutMs, TIMER_MS_MAX),
+    );
   }
 
   get signal(): AbortSignal {

@@ -3,7 +3,7 @@
 export { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
 export { LABELS, type Label } from "../base/channel-labels.ts";
 export type * from "../contract/answers.ts";
-export { type Compaction, DEFAULT_BASE_URL, Sideband } from "./client.ts";
+export { DEFAULT_BASE_URL } from "./calls.ts";
 export type { DemoClient } from "./demo.ts";
 export {
   type ClientErrorCode,
@@ -13,6 +13,8 @@ export {
   type ServiceErrorCode,
   SidebandError,
 } from "./errors.ts";
+export type { FactEvent, UserEvent } from "./events.ts";
 export type * from "./options.ts";
 export { label } from "./options.ts";
+export { type Compaction, Sideband } from "./sideband.ts";
 export type { CallOptions, Fetch } from "./transport.ts";

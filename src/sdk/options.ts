@@ -146,6 +146,15 @@ export interface UsersOptions extends PageOptions {
   prefix?: string | undefined;
 }
 
+export interface EventsOptions extends CallOptions {
+  /** Only what happens in this project. */
+  project?: string | undefined;
+  /** The `id` of the last event that is known. Default: the events from now on. */
+  lastEventId?: string | undefined;
+  /** Told when events come, and when the connection is lost. */
+  onConnected?: ((isConnected: boolean) => void) | undefined;
+}
+
 export interface RollbackOptions extends FlushOptions {
   /** Only lists what would change. */
   dryRun?: boolean | undefined;

@@ -7,6 +7,7 @@
  * - A write whose answer was lost after it was sent is `outcome_unknown`: it may have been done.
  * - A read with `failFast` is not sent while the service is known to be away (circuit.ts): a run of an agent does not wait
  *   for it at every step. Writes are always sent.
+ * - An answer that is streamed is read line by line. Its time-out is for its beginning, and then it may be silent for a while.
  * - A pause is random, up to 100 ms · 2^n ("full jitter"), or what Retry-After asks for. If Retry-After asks for more
  *   time than is left, the call fails at once.
  */
@@ -52,6 +53,8 @@ export interface SdkCall extends CallOptions {
   isRead?: boolean;
   /** Demo calls go without a key. */
   withoutKey?: boolean;
+  /** The answer has this type, and its body is an iterator of its lines. */
+  stream?: "application/x-ndjson" | "text/event-stream";
 }
 
 export interface SdkAnswer {
@@ -64,6 +67,8 @@ export interface SdkAnswer {
 const ANSWER_BYTES_MAX = 1 << 24;
 /** Behind the failure of a write that was sent. */
 const MAY_BE_DONE = ": what was asked for may have been done all the same";
+/** Of a stream; the service sends something every 5 seconds where it has no event. */
+const SILENCE_MS_MAX = 20_000;
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 2_000;
 
@@ -115,10 +120,13 @@ export class Transport {
     const untilMs = Date.now() + timeoutMs;
     const deadline = new Deadline(timeoutMs, call.signal);
     let lost: SidebandError | undefined;
+    let isStreamed = false;
     try {
       for (let attempt = 0; ; attempt++) {
         try {
-          return await this.#attempt(call, deadline);
+          const answer = await this.#attempt(call, deadline);
+          isStreamed = call.stream !== undefined;
+          return answer;
         } catch (error) {
           if (!(error instanceof SidebandError)) throw error;
           if (isLost(error)) lost = error;
@@ -133,7 +141,7 @@ export class Transport {
         }
       }
     } finally {
-      deadline.end();
+      if (!isStreamed) deadline.end();
     }
   }
 
@@ -152,9 +160,13 @@ export class Transport {
         redirect: "manual",
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       });
+      if (call.stream !== undefined && response.headers.get("content-type")?.startsWith(call.stream)) {
+        const lines = this.#linesOf(response, deadline);
+        return { status: response.status, headers: response.headers, body: lines };
+      }
       const body = parsed(await answerText(response));
       if (response.status >= 400) throw errorOf(response.status, response.headers, body);
-      if (response.status !== 304 && (typeof body !== "object" || body === null)) {
+      if (response.status !== 304 && (call.stream !== undefined || Object(body) !== body)) {
         throw unexpectedAnswer(response);
       }
       return { status: response.status, headers: response.headers, body };
@@ -166,6 +178,31 @@ export class Transport {
       if (!isSent) throw this.#unreached(error);
       const text = `the connection to ${this.#options.baseUrl} was lost before the answer${MAY_BE_DONE}`;
       throw new SidebandError(text, { code: "outcome_unknown", status: 0, cause: error });
+    }
+  }
+
+  async *#linesOf({ body, status }: Response, deadline: Deadline): AsyncGenerator<string> {
+    const decoder = new TextDecoder();
+    let rest = "";
+    try {
+      deadline.renew(SILENCE_MS_MAX);
+      for await (const chunk of chunksOf(body!)) {
+        // While the reader of the lines is at work nothing is waited for.
+        deadline.renew(Number.POSITIVE_INFINITY);
+        const lines = decoder.decode(chunk, { stream: true }).split("\n");
+        lines[0] = rest + lines[0];
+        rest = lines.pop()!;
+        if (rest.length > ANSWER_BYTES_MAX) throw tooLong(status);
+        yield* lines;
+        deadline.renew(SILENCE_MS_MAX);
+      }
+      if (rest !== "") yield rest;
+    } catch (error) {
+      if (error instanceof SidebandError) throw error;
+      deadline.check();
+      throw this.#unreached(error);
+    } finally {
+      deadline.end();
     }
   }
 
@@ -187,7 +224,7 @@ export class Transport {
   #headers(call: SdkCall): Record<string, string> {
     const { apiKey } = this.#options;
     return {
-      accept: "application/json",
+      accept: call.stream ?? "application/json",
       "sideband-client": CLIENT,
       ...(apiKey === undefined || call.withoutKey ? {} : { authorization: `Bearer ${apiKey.trim()}` }),
       ...(call.body === undefined ? {} : { "content-type": "application/json" }),
@@ -224,13 +261,15 @@ async function answerText(response: Response): Promise<string> {
   let sizeBytes = 0;
   for await (const chunk of chunksOf(body)) {
     sizeBytes += chunk.length;
-    if (sizeBytes > ANSWER_BYTES_MAX) {
-      const message = `HTTP ${status} with an answer of more than ${ANSWER_BYTES_MAX} bytes`;
-      throw new SidebandError(message, { code: "unexpected_answer", status });
-    }
+    if (sizeBytes > ANSWER_BYTES_MAX) throw tooLong(status);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
+}
+
+function tooLong(status: number): SidebandError {
+  const message = `HTTP ${status} with an answer of more than ${ANSWER_BYTES_MAX} bytes`;
+  return new SidebandError(message, { code: "unexpected_answer", status });
 }
 
 /** Some browsers cannot iterate over a stream. Who stops early ends the answer, too. */

@@ -4,16 +4,16 @@
  */
 
 import { openApiDocument } from "../contract/openapi.ts";
-import { codeBlock, sampleBox } from "./docs/code-samples.ts";
 import { type Document, groupsOf } from "./reference/openapi.ts";
 import { addressOf, requestSamples } from "./reference/request-samples.ts";
+import { codeBlock, codeTabs } from "./shell.ts";
 
 const COLUMNS = 32;
 const ROWS = 4;
 /** The cells of the picture's block that the compaction loses: a run in the middle and single ones. */
 const isLost = (cell: number) => (cell >= 37 && cell < 61) || cell % 11 === 5;
 
-const START_STEPS = [
+const STORY_STEPS = [
   "The user tells the agent two facts. The agent stores them, and the block in its context carries them.",
   "The conversation goes on and fills the context.",
   "The context is compacted. The conversation becomes one line, and a quarter of the block is lost.",
@@ -54,7 +54,7 @@ const WAYS = [
 ];
 
 /** What one gets, in a person's words, each with the page that shows it. */
-const GAINS = [
+const BENEFITS = [
   {
     title: "In every agent, in every session",
     about:
@@ -93,19 +93,19 @@ ${codeBlock({ language: "sh", text: START })}
 ${twoSessions()}
 </div>
 <section class="front-part" aria-labelledby="gains-title"><h2 id="gains-title">What you get</h2>
-<div class="gains">${GAINS.map(({ title, about, link: [path, name] }) => `<div class="card"><h3>${title}</h3><p>${about}</p><p><a href="${path}">${name}</a></p></div>`).join("")}</div></section>
+<div class="gains">${BENEFITS.map(({ title, about, link: [path, name] }) => `<div class="card"><h3>${title}</h3><p>${about}</p><p><a href="${path}">${name}</a></p></div>`).join("")}</div></section>
 <section class="front-part" aria-labelledby="agents-title"><h2 id="agents-title">Works in</h2>
 <ul class="agents">${AGENT_CARDS.map(([path, name]) => `<li><a href="/docs/agents/${path}">${name}</a></li>`).join("")}</ul>
 <p class="hint">Compatible with clients of the Spectral Memory API: the same paths and fields.</p></section>
 <section class="front-part" aria-labelledby="code-title"><h2 id="code-title">One call to write, three ways to read</h2>
-${sampleBox("front", requestSamples(MEMORY.name, operationOf("encode")))}
+${codeTabs("front", requestSamples(MEMORY.name, operationOf("encode")))}
 <div class="ways">${WAYS.map((way) => `<div class="card"><h3>${way.title}</h3><p>${way.about}</p>${codeBlock({ language: "text", text: callText(way) })}</div>`).join("")}</div>
 <p><a href="/docs">Quickstart</a>: run, write, read, in an agent. <a href="/docs/api">API reference</a>: every call with an example.</p></section>
 <section class="front-part" aria-labelledby="machine-title"><h2 id="machine-title">The machine: facts that travel inside a text</h2>
 <p class="about">Where a text goes to places that do not reach your store, the facts go along as one sealed block of 512 tokens. Nobody reads
 or forges it without the key, and the fewer facts it holds, the more of its words may be lost.</p>
 ${machine}
-<div class="story">${storyPicture()}<div><h3 id="story-title">What happens in a compaction</h3><ol aria-labelledby="story-title">${START_STEPS.map((step) => `<li>${step}</li>`).join("")}</ol></div></div></section>`;
+<div class="story">${storyPicture()}<div><h3 id="story-title">What happens in a compaction</h3><ol aria-labelledby="story-title">${STORY_STEPS.map((step) => `<li>${step}</li>`).join("")}</ol></div></div></section>`;
 }
 
 const START = "npm ci && npm start\nnpm install -g .\nsideband agents install claude-code";

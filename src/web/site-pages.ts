@@ -2,8 +2,8 @@
 
 import { TIERS } from "../base/tiers.ts";
 import { frontPage } from "./front-page.ts";
+import { tierLimit, tierName } from "./parts/format.ts";
 import type { Page } from "./shell.ts";
-import { tierLimit, tierName } from "./tier-words.ts";
 
 const APP = `<div id="app"><p class="waiting tall">Loading …</p><noscript><p class="notice plain">This page needs JavaScript.</p></noscript></div>`;
 

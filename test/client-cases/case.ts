@@ -38,6 +38,8 @@ export interface CaseCall {
   readonly call: string;
   readonly args?: readonly unknown[];
   readonly options?: Readonly<Record<string, unknown>>;
+  /** Of a call that streams: how much is read; all of it by default. The result is a list. */
+  readonly take?: number;
 }
 
 export interface ExpectedOutcome {

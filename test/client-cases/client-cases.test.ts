@@ -97,8 +97,8 @@ async function refuseClients(driver: ClientDriver, { clients, error }: NonNullab
 }
 
 async function runStep(driver: ClientDriver, server: StandInServer, step: CaseStep, place: string) {
-  const { each, times = 1, together, call } = step;
-  const single = { call, args: step.args, options: step.options } as CaseCall;
+  const { each, times = 1, together, call, args, options, take } = step;
+  const single = { call, args, options, take } as CaseCall;
   const rounds: (readonly CaseCall[])[] =
     each?.map((one) => [one]) ?? Array.from({ length: times }, () => together ?? [single]);
   for (const [i, calls] of rounds.entries()) {

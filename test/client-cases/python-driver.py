@@ -1,6 +1,7 @@
 """Drives the Python client as python-driver.ts says: a line of JSON for each request and answer. Names are translated
 from and to TypeScript's spelling."""
 
+import itertools
 import json
 import os
 import re
@@ -88,12 +89,17 @@ class Driver:
     def calls(self, calls, **_):
         outcomes = [None] * len(calls)
 
-        def run(i, call, args=(), options={}):
+        def run(i, call, args=(), options={}, take=None):
             *owners, method = map(snake, call.split("."))
             owner = self.client
             for name in owners:
                 owner = getattr(owner, name)
-            outcomes[i] = outcome(lambda: getattr(owner, method)(*passed(list(args)), **passed(options)))
+
+            def result():
+                given = getattr(owner, method)(*passed(list(args)), **passed(options))
+                return list(itertools.islice(given, take)) if isinstance(given, types.GeneratorType) else given
+
+            outcomes[i] = outcome(result)
 
         threads = [threading.Thread(target=run, args=(i,), kwargs=call) for i, call in enumerate(calls)]
         for thread in threads:

@@ -58,14 +58,15 @@ export class TypeScriptDriver implements ClientDriver {
 
   calls(together: readonly CaseCall[]): Promise<readonly Outcome[]> {
     return Promise.all(
-      together.map(({ call, args = [], options = {} }) =>
-        this.#outcome(() => {
+      together.map(({ call, args = [], options = {}, take }) =>
+        this.#outcome(async () => {
           const path = call.split(".");
           const owner = path
             .slice(0, -1)
             .reduce<unknown>((object, name) => fieldOf(object, name), this.#client);
           const method = fieldOf(owner, path.at(-1)!) as (...args: unknown[]) => Promise<unknown>;
-          return method.apply(owner, [...(passed(args) as unknown[]), passed(options)]);
+          const result = method.apply(owner, [...(passed(args) as unknown[]), passed(options)]);
+          return Symbol.asyncIterator in result ? taken(result as AsyncIterable<unknown>, take) : result;
         }),
       ),
     );
@@ -89,6 +90,15 @@ export class TypeScriptDriver implements ClientDriver {
       return { error: errorFields(error), tookMs: performance.now() - startMs };
     }
   }
+}
+
+async function taken(stream: AsyncIterable<unknown>, count = Number.POSITIVE_INFINITY): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for await (const item of stream) {
+    items.push(item);
+    if (items.length === count) break;
+  }
+  return items;
 }
 
 function ourVariables(): Record<string, string | undefined> {

@@ -15,7 +15,7 @@ const PAGE_BYTES_MAX = 120 * 1024;
 /** By page, what is there once it can be used. */
 const PAGES: Readonly<Record<string, string>> = {
   "/": ".verdict.good",
-  "/playground": ".bench-result .place-map",
+  "/playground": ".bench-result .word-map",
   "/keys": "form.stack",
   "/memory": "form.stack",
   "/account": "form.stack",

@@ -197,7 +197,7 @@ visit("what is erased is what is said: a worktree, a project, or everything", as
     await page.getByLabel(`Type ${name} to confirm`).fill(name);
     await page.keyboard.press("Enter");
   };
-  const said = page.locator(".said-bar [role=status]");
+  const said = page.locator(".toast [role=status]");
   await erase("this worktree", TREE);
   await says(`The worktree ${TREE} is erased.`);
   await factOf(page, "TASK.next").getByText("the gate").waitFor();

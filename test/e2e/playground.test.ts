@@ -77,7 +77,7 @@ visit("it opens with an example, in a sandbox of its own that a reload finds aga
 visit("each action shows its call, and the shown command does the same", async (visit) => {
   const { page, open, says } = visit;
   await open(`/playground#sandbox=${SANDBOX}`);
-  const shown = page.locator(".call-view pre");
+  const shown = page.locator(".last-call pre");
   await page.getByPlaceholder("Ada Okafor").fill("O'Hara = Ada");
   await page.getByRole("button", { name: "Write" }).click();
   await says("USER.name=O'Hara = Ada");
@@ -120,8 +120,7 @@ async function readsWhatIsCut({ page, running, says }: Visit): Promise<void> {
     );
     await page.waitForFunction(
       () =>
-        document.querySelectorAll("table.facts tbody tr").length === 3 &&
-        document.querySelector(".place-map"),
+        document.querySelectorAll("table.facts tbody tr").length === 3 && document.querySelector(".word-map"),
     );
     const text = await page.locator(".bench textarea").inputValue();
     assert.equal(text.split(" ").length, 512 - Math.round(512 * 0.7) + 2);

@@ -17,12 +17,12 @@ import type {
   UsageByDayAnswer,
 } from "../../contract/admin-schemas.ts";
 import type { UsersAnswer } from "../../contract/answers.ts";
-import { call, type Method, type WebCallOptions } from "./request.ts";
+import { type PageCall, send } from "./request.ts";
 
 export type AccountView = Static<typeof AccountsAnswer>["accounts"][number];
 export type AccountLabelsView = Static<typeof AccountLabelsAnswer>;
 export type UsageReport = Static<typeof UsageByDayAnswer>;
-export type { AdminStatusAnswer, ApproveBody, CreatedKey, CreateKeyBody, KeyRequestView, KeyView };
+export type { AdminStatusAnswer, CreatedKey, KeyRequestView, KeyView };
 
 export interface Overview {
   readonly status: AdminStatusAnswer;
@@ -33,75 +33,57 @@ export interface Overview {
 }
 
 const PAGE_SECRET = "sideband-console";
+const SESSION = "/console/session";
 
-function adminCall<T>(method: Method, path: string, options: WebCallOptions = {}) {
+async function call<T>(method: PageCall["method"], path: string, rest: Partial<PageCall> = {}): Promise<T> {
   const secret = sessionStorage.getItem(PAGE_SECRET);
-  return call<T>(method, path, {
-    ...options,
-    ...(secret === null ? {} : { headers: { [PAGE_SECRET]: secret } }),
-  });
+  const headers = secret === null ? {} : { [PAGE_SECRET]: secret };
+  return (await send<T>({ ...rest, method, path, headers })).data;
 }
 
 export async function signIn(token: string): Promise<void> {
-  const { data } = await adminCall<{ page_secret: string }>("POST", "/console/session", { body: { token } });
-  sessionStorage.setItem(PAGE_SECRET, data.page_secret);
+  const { page_secret } = await call<{ page_secret: string }>("POST", SESSION, { body: { token } });
+  sessionStorage.setItem(PAGE_SECRET, page_secret);
 }
 
 /** Whether this tab has a valid session. */
 export async function isSignedIn(): Promise<boolean> {
-  return (await adminCall<{ expires_at: string | null }>("GET", "/console/session")).data.expires_at !== null;
+  return (await call<{ expires_at: string | null }>("GET", SESSION)).expires_at !== null;
 }
 
 export async function signOut(): Promise<void> {
-  await adminCall("DELETE", "/console/session");
+  await call("DELETE", SESSION);
   sessionStorage.removeItem(PAGE_SECRET);
 }
 
 export async function fetchOverview(): Promise<Overview> {
-  const get = async <T>(path: string) => (await adminCall<T>("GET", path)).data;
   const [status, { requests }, { keys }, { accounts }, usage] = await Promise.all([
-    get<AdminStatusAnswer>("/admin/status"),
-    get<{ requests: KeyRequestView[] }>("/admin/key-requests"),
-    get<{ keys: KeyView[] }>("/admin/keys"),
-    get<{ accounts: AccountView[] }>("/admin/accounts"),
-    get<UsageReport>("/admin/usage"),
+    call<AdminStatusAnswer>("GET", "/admin/status"),
+    call<Pick<Overview, "requests">>("GET", "/admin/key-requests"),
+    call<Pick<Overview, "keys">>("GET", "/admin/keys"),
+    call<Pick<Overview, "accounts">>("GET", "/admin/accounts"),
+    call<UsageReport>("GET", "/admin/usage"),
   ]);
   return { status, requests, keys, accounts, usage };
 }
 
-export async function fetchUsers(account: string, prefix: string, cursor?: string): Promise<UsersAnswer> {
-  const query = { account, cursor, ...(prefix === "" ? {} : { prefix }) };
-  return (await adminCall<UsersAnswer>("GET", "/admin/users", { query })).data;
-}
+export const fetchUsers = (account: string, prefix: string, cursor?: string) =>
+  call<UsersAnswer>("GET", "/admin/users", { query: { account, cursor, prefix: prefix || undefined } });
 
-export async function fetchLabels(account: string): Promise<AccountLabelsView> {
-  return (await adminCall<AccountLabelsView>("GET", "/admin/labels", { query: { account } })).data;
-}
+export const fetchLabels = (account: string) =>
+  call<AccountLabelsView>("GET", "/admin/labels", { query: { account } });
 
-export async function createKey(body: CreateKeyBody): Promise<CreatedKey> {
-  return (await adminCall<CreatedKey>("POST", "/admin/keys", { body })).data;
-}
+export const createKey = (body: CreateKeyBody) => call<CreatedKey>("POST", "/admin/keys", { body });
 
-export async function revokeKey(id: string): Promise<void> {
-  await adminCall("POST", `/admin/keys/${encodeURIComponent(id)}/revoke`);
-}
+export const revokeKey = (id: string) => call("POST", `/admin/keys/${encodeURIComponent(id)}/revoke`);
 
-export async function expireKey(id: string, expiresAt: string | null): Promise<void> {
-  await adminCall("POST", `/admin/keys/${encodeURIComponent(id)}/expire`, {
-    body: { expires_at: expiresAt },
-  });
-}
+export const expireKey = (id: string, expiresAt: string | null) =>
+  call("POST", `/admin/keys/${encodeURIComponent(id)}/expire`, { body: { expires_at: expiresAt } });
 
-export async function approveRequest(id: string, body: ApproveBody): Promise<CreatedKey> {
-  return (
-    await adminCall<CreatedKey>("POST", `/admin/key-requests/${encodeURIComponent(id)}/approve`, { body })
-  ).data;
-}
+export const approveRequest = (id: string, body: ApproveBody) =>
+  call<CreatedKey>("POST", `/admin/key-requests/${encodeURIComponent(id)}/approve`, { body });
 
-export async function declineRequest(id: string): Promise<void> {
-  await adminCall("POST", `/admin/key-requests/${encodeURIComponent(id)}/decline`);
-}
+export const declineRequest = (id: string) =>
+  call("POST", `/admin/key-requests/${encodeURIComponent(id)}/decline`);
 
-export async function deleteRequest(id: string): Promise<void> {
-  await adminCall("DELETE", `/admin/key-requests/${encodeURIComponent(id)}`);
-}
+export const deleteRequest = (id: string) => call("DELETE", `/admin/key-requests/${encodeURIComponent(id)}`);

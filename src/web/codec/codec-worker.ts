@@ -3,7 +3,7 @@
 import type { BlockKey } from "../../codec/seal.ts";
 import { Codebooks } from "./codebooks.ts";
 import { damageText } from "./damage.ts";
-import { buildForShow, type InspectOptions, inspect } from "./inspect.ts";
+import { buildBlockView, type InspectOptions, inspect } from "./inspect.ts";
 import type { Answers, FromPage, FromWorker, KeyText, Question, Reader } from "./messages.ts";
 
 const codebooks = new Codebooks();
@@ -19,7 +19,7 @@ self.addEventListener("message", async ({ data }: MessageEvent<FromPage>) => {
 async function answer(question: Question): Promise<Answers[keyof Answers]> {
   switch (question.ask) {
     case "build":
-      return buildForShow(question.facts, await optionsOf(question.reader));
+      return buildBlockView(question.facts, await optionsOf(question.reader));
     case "inspect":
       return inspect(question.text, await optionsOf(question.reader), () => performance.now());
     case "damage":

@@ -6,7 +6,7 @@
 import { type Random, seededRandom } from "../../base/random.ts";
 import { CLASS_SIZE, wordOf } from "../../codec/alphabet.ts";
 import { CLOSING, OPENING } from "../../codec/framing.ts";
-import type { DamageKind } from "./damage-kinds.ts";
+import type { DamageKind } from "./messages.ts";
 
 export function damageText(text: string, kind: DamageKind, share: number, seed: number): string {
   const words = text.split(/\s+/).filter((word) => word !== "" && word !== OPENING && word !== CLOSING);

@@ -31,7 +31,7 @@ export interface InspectOptions {
   readonly codebooks: readonly Codebook[];
 }
 
-export function buildForShow(
+export function buildBlockView(
   facts: readonly ChannelValue[],
   { userId, keys, codebooks }: InspectOptions,
 ): Built {

@@ -4,7 +4,19 @@
  */
 
 import type { Layout } from "../../codec/block.ts";
-import type { DamageKind } from "./damage-kinds.ts";
+
+/** By name. The damage itself (damage.ts) loads the alphabet, which only the worker needs. */
+export const DAMAGE_KINDS = {
+  "cut-end": "Cut the end",
+  "cut-start": "Cut the beginning",
+  "cut-middle": "Cut the middle",
+  drop: "Delete random words",
+  replace: "Replace random words",
+  mix: "Delete, replace, insert",
+  retype: "Retype with typing errors",
+} as const;
+
+export type DamageKind = keyof typeof DAMAGE_KINDS;
 
 /** A block key in the form in which the server gives out the demo's: 64 bytes in base64. */
 export interface KeyText {

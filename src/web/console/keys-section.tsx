@@ -11,13 +11,12 @@ import {
   revokeKey,
   type UsageReport,
 } from "../api/admin.ts";
-import { ConfirmButton } from "../parts/confirm-button.tsx";
-import { minuteOf } from "../parts/minute.ts";
-import { ErrorNotice } from "../parts/notice.tsx";
-import { RowsTable } from "../parts/rows-table.tsx";
-import { endOfDay, useAction } from "./action.ts";
-import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
-import { NewKey } from "./new-key.tsx";
+import { DataTable } from "../parts/data-table.tsx";
+import { Button, ConfirmButton, SelectField, TextField } from "../parts/fields.tsx";
+import { minuteText, plural } from "../parts/format.ts";
+import { useAction } from "../parts/hooks.ts";
+import { Card, ErrorNotice, Figures } from "../parts/layout.tsx";
+import { endOfDay, type KeyTerms, KeyTermsFields, NewKey } from "./new-key.tsx";
 
 interface KeysSectionProps {
   readonly keys: readonly KeyView[];
@@ -39,27 +38,23 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
     )
     .sort((a, b) => b.created_at.localeCompare(a.created_at));
   const shown = matching.slice(0, ROWS_MAX);
+  const figures = [
+    [accounts.length, plural(accounts.length, "account")],
+    [keys.length, plural(keys.length, "key")],
+  ] as const;
   return (
-    <section class="card" id="keys" aria-labelledby="keys-title">
-      <div class="card-head">
-        <h2 id="keys-title">Accounts and keys</h2>
-        <p class="figures">
-          <span>
-            <b>{accounts.length}</b> {accounts.length === 1 ? "account" : "accounts"}
-          </span>
-          <span>
-            <b>{keys.length}</b> {keys.length === 1 ? "key" : "keys"}
-          </span>
-        </p>
-      </div>
+    <Card id="keys" title="Accounts and keys" head={<Figures of={figures} />}>
       <CreateForm accounts={accounts} onCreated={setCreated} />
       {created !== undefined && <NewKey created={created} onDone={() => setCreated(undefined)} />}
-      <label class="field filter">
-        <span>Show keys whose account, user or note contains</span>
-        <input type="search" value={filter} onInput={({ currentTarget }) => setFilter(currentTarget.value)} />
-      </label>
+      <TextField
+        class="field filter"
+        label="Show keys whose account, user or note contains"
+        type="search"
+        value={filter}
+        onValue={setFilter}
+      />
       <ErrorNotice error={error} />
-      <RowsTable
+      <DataTable
         class="keys"
         caption={`${shown.length} of ${keys.length} keys, times in UTC`}
         label="Keys"
@@ -75,12 +70,12 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
             class: "number",
             cell: ({ id }) => (used.get(id) ?? 0).toLocaleString("en"),
           },
-          { name: "Last used", class: "whole", cell: ({ last_used_at }) => minuteOf(last_used_at) },
+          { name: "Last used", class: "whole", cell: ({ last_used_at }) => minuteText(last_used_at) },
           { name: "Created", class: "whole", cell: ({ created_at }) => created_at.slice(0, 10) },
           { name: "Expires", cell: (view) => view.revoked_at === null && <Change view={view} run={run} /> },
         ]}
       />
-    </section>
+    </Card>
   );
 }
 
@@ -96,7 +91,7 @@ function AccountCell({ account, note, user, access }: KeyView) {
 }
 
 function StateCell(view: KeyView) {
-  const state = stateOf(view, Date.now());
+  const state = keyState(view, Date.now());
   return (
     <>
       <span class={`tag ${state === "active" ? "good" : "bad"}`}>{state}</span>
@@ -153,7 +148,7 @@ function ExpiryField({ view: { id, prefix, expires_at }, run }: ChangeProps) {
   );
 }
 
-export function stateOf(
+export function keyState(
   { revoked_at, expires_at }: KeyView,
   nowMs: number,
 ): "active" | "revoked" | "expired" {
@@ -190,51 +185,38 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
   return (
     <form onSubmit={create} aria-label="Create a key">
       <div class="composer">
-        <label class="field">
-          <span>Account, new or existing</span>
-          <input
-            required
-            list="accounts"
-            pattern="[a-z0-9._\-]{1,64}"
-            title="1 to 64 of a-z, 0-9, dot, underscore and hyphen"
-            autocomplete="off"
-            value={account}
-            onInput={({ currentTarget }) => setAccount(currentTarget.value)}
-          />
-          <datalist id="accounts">
-            {accounts.map(({ account: name }) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </label>
+        <TextField
+          label="Account, new or existing"
+          required
+          list="account-names"
+          pattern="[a-z0-9._\-]{1,64}"
+          title="1 to 64 of a-z, 0-9, dot, underscore and hyphen"
+          autocomplete="off"
+          value={account}
+          onValue={setAccount}
+        />
+        <datalist id="account-names">
+          {accounts.map(({ account: name }) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
         <KeyTermsFields terms={terms} onChange={setTerms} />
-        <label class="field">
-          <span>For one user (optional)</span>
-          <input
-            maxLength={USER_ID_LENGTH_MAX}
-            autocomplete="off"
-            placeholder="all users"
-            value={user}
-            onInput={({ currentTarget }) => setUser(currentTarget.value)}
-          />
-        </label>
-        <label class="field">
-          <span>Access</span>
-          <select
-            value={access}
-            onChange={({ currentTarget }) => setAccess(currentTarget.value as KeyView["access"])}
-          >
-            <option>write</option>
-            <option>read</option>
-          </select>
-        </label>
-        <label class="field grow">
-          <span>Note</span>
-          <input maxLength={200} value={note} onInput={({ currentTarget }) => setNote(currentTarget.value)} />
-        </label>
-        <button type="submit" class="primary" disabled={busy}>
-          Create a key
-        </button>
+        <TextField
+          label="For one user (optional)"
+          maxLength={USER_ID_LENGTH_MAX}
+          autocomplete="off"
+          placeholder="all users"
+          value={user}
+          onValue={setUser}
+        />
+        <SelectField
+          label="Access"
+          value={access}
+          onValue={(chosen) => setAccess(chosen as KeyView["access"])}
+          options={["write", "read"]}
+        />
+        <TextField class="field grow" label="Note" maxLength={200} value={note} onValue={setNote} />
+        <Button type="submit" class="primary" disabled={busy} text="Create a key" />
       </div>
       <ErrorNotice error={error} />
     </form>

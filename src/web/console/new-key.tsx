@@ -1,8 +1,45 @@
-/** A new key, shown only once, with a text that is ready to send. */
+/** The form fields of a new key, and the key itself, shown only once, with a text that is ready to send. */
 
 import { useEffect, useRef } from "preact/hooks";
+import { TIERS, type Tier } from "../../base/tiers.ts";
 import type { CreatedKey } from "../api/admin.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { Button, CopyButton, SelectField, TextField } from "../parts/fields.tsx";
+
+/** What a new key may do, and for how long. */
+export interface KeyTerms {
+  readonly tier: Tier;
+  /** A day, or "" for no expiry. */
+  readonly expires: string;
+}
+
+/** The end of a day that a date field names, in UTC; null if it is empty. */
+export function endOfDay(date: string): string | null {
+  return date === "" ? null : `${date}T23:59:59.000Z`;
+}
+
+interface KeyTermsFieldsProps {
+  readonly terms: KeyTerms;
+  readonly onChange: (terms: KeyTerms) => void;
+}
+
+export function KeyTermsFields({ terms, onChange }: KeyTermsFieldsProps) {
+  return (
+    <>
+      <SelectField
+        label="Tier"
+        value={terms.tier}
+        onValue={(tier) => onChange({ ...terms, tier: tier as Tier })}
+        options={TIERS}
+      />
+      <TextField
+        label="Expires (optional)"
+        type="date"
+        value={terms.expires}
+        onValue={(expires) => onChange({ ...terms, expires })}
+      />
+    </>
+  );
+}
 
 interface NewKeyProps {
   readonly created: CreatedKey;
@@ -15,7 +52,7 @@ export function NewKey({ created, to, onDone }: NewKeyProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   // The key cannot be shown again: move the focus here, also for screen readers.
   useEffect(() => heading.current?.focus(), []);
-  const letter = letterOf(created, to?.name, location.origin);
+  const letter = keyLetter(created, to?.name, location.origin);
   return (
     <div class="new-key">
       <h3 ref={heading} tabIndex={-1}>
@@ -38,15 +75,13 @@ export function NewKey({ created, to, onDone }: NewKeyProps) {
             Open in mail
           </a>
         )}
-        <button type="button" onClick={onDone}>
-          Done, hide the key
-        </button>
+        <Button onClick={onDone} text="Done, hide the key" />
       </p>
     </div>
   );
 }
 
-export function letterOf(created: CreatedKey, name: string | undefined, origin: string): string {
+export function keyLetter(created: CreatedKey, name: string | undefined, origin: string): string {
   const { user, access } = created;
   const bound = user === null ? "" : ` It is for the user ${user} alone.`;
   const reads = access === "read" ? " It reads, and writes nothing." : "";

@@ -5,6 +5,7 @@
  */
 
 import { useState } from "preact/hooks";
+import { isSidebandError } from "../../sdk/errors.ts";
 import {
   approveRequest,
   type CreatedKey,
@@ -12,13 +13,11 @@ import {
   deleteRequest,
   type KeyRequestView,
 } from "../api/admin.ts";
-import { ApiError } from "../api/request.ts";
-import { ConfirmButton } from "../parts/confirm-button.tsx";
-import { minuteOf } from "../parts/minute.ts";
-import { ErrorNotice, Notice } from "../parts/notice.tsx";
-import { endOfDay, useAction } from "./action.ts";
-import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
-import { NewKey } from "./new-key.tsx";
+import { Button, ConfirmButton, TextField } from "../parts/fields.tsx";
+import { minuteText } from "../parts/format.ts";
+import { useAction } from "../parts/hooks.ts";
+import { Card, ErrorNotice, errorText, Figures, Notice } from "../parts/layout.tsx";
+import { endOfDay, type KeyTerms, KeyTermsFields, NewKey } from "./new-key.tsx";
 
 interface Approved {
   readonly created: CreatedKey;
@@ -36,19 +35,12 @@ export function RequestsSection({ requests }: RequestsSectionProps) {
   const decided = requests
     .filter(({ status }) => status !== "open")
     .sort((a, b) => (b.decided_at ?? "").localeCompare(a.decided_at ?? ""));
+  const figures = [
+    [open.length, "open"],
+    [decided.length, "decided"],
+  ] as const;
   return (
-    <section class="card" id="requests" aria-labelledby="requests-title">
-      <div class="card-head">
-        <h2 id="requests-title">Requests for keys</h2>
-        <p class="figures">
-          <span>
-            <b>{open.length}</b> open
-          </span>
-          <span>
-            <b>{decided.length}</b> decided
-          </span>
-        </p>
-      </div>
+    <Card id="requests" title="Requests for keys" head={<Figures of={figures} />}>
       {approved !== undefined && (
         <NewKey
           created={approved.created}
@@ -75,7 +67,7 @@ export function RequestsSection({ requests }: RequestsSectionProps) {
               <li key={id}>
                 {name} &lt;{email}&gt;{" "}
                 <span class={`tag ${status === "approved" ? "good" : "bad"}`}>{status}</span>{" "}
-                <small>{minuteOf(decided_at)}</small>{" "}
+                <small>{minuteText(decided_at)}</small>{" "}
                 <ConfirmButton
                   label="Delete"
                   what={`the request of ${name}`}
@@ -86,7 +78,7 @@ export function RequestsSection({ requests }: RequestsSectionProps) {
           </ul>
         </details>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -113,8 +105,8 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
           join,
         });
       } catch (failure) {
-        if (!(failure instanceof ApiError) || failure.code !== "account_exists") throw failure;
-        setTaken({ account, text: failure.message });
+        if (!isSidebandError(failure, "account_exists")) throw failure;
+        setTaken({ account, text: errorText(failure) });
         return undefined;
       }
     });
@@ -124,7 +116,7 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
     <li>
       <p class="who">
         <strong>{name}</strong> &lt;{email}&gt; asks for <span class="tag">{request.tier}</span>{" "}
-        <small>{minuteOf(created_at)} UTC</small>
+        <small>{minuteText(created_at)} UTC</small>
       </p>
       <p class="purpose">{purpose}</p>
       <form
@@ -135,20 +127,16 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
         }}
         aria-label={`Approve the request of ${name}`}
       >
-        <label class="field">
-          <span>Account</span>
-          <input
-            pattern="[a-z0-9._\-]{1,64}"
-            title="1 to 64 of a-z, 0-9, dot, underscore and hyphen; empty: a new account under an unused name"
-            placeholder="a new one"
-            value={account}
-            onInput={({ currentTarget }) => setAccount(currentTarget.value)}
-          />
-        </label>
+        <TextField
+          label="Account"
+          pattern="[a-z0-9._\-]{1,64}"
+          title="1 to 64 of a-z, 0-9, dot, underscore and hyphen; empty: a new account under an unused name"
+          placeholder="a new one"
+          value={account}
+          onValue={setAccount}
+        />
         <KeyTermsFields terms={terms} onChange={setTerms} />
-        <button type="submit" class="primary" disabled={busy}>
-          Approve
-        </button>
+        <Button type="submit" class="primary" disabled={busy} text="Approve" />
         <ConfirmButton
           label="Decline"
           what={`the request of ${name}`}
@@ -163,9 +151,12 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
       {taken?.account === account && (
         <>
           <Notice kind="bad">{taken.text}</Notice>
-          <button type="button" class="danger" disabled={busy} onClick={() => approve(true)}>
-            Give this key access to {account}
-          </button>
+          <Button
+            class="danger"
+            disabled={busy}
+            onClick={() => approve(true)}
+            text={`Give this key access to ${account}`}
+          />
         </>
       )}
       <ErrorNotice error={error} />

@@ -1,11 +1,12 @@
 /** The usage of each key this month against its limit, and a chart by day for one key or all. */
 
 import { useMemo, useState } from "preact/hooks";
-import type { DayCount } from "../api/account.ts";
+import type { UsageDaysAnswer } from "../../contract/answers.ts";
 import type { KeyView, UsageReport } from "../api/admin.ts";
-import { QuotaMeter } from "../parts/quota-meter.tsx";
-import { RowsTable } from "../parts/rows-table.tsx";
-import { UsageChart } from "../parts/usage-chart.tsx";
+import { DataTable } from "../parts/data-table.tsx";
+import { SelectField } from "../parts/fields.tsx";
+import { Card } from "../parts/layout.tsx";
+import { QuotaMeter, UsageChart } from "../parts/usage-chart.tsx";
 
 interface UsageSectionProps {
   readonly usage: UsageReport;
@@ -24,24 +25,20 @@ export function UsageSection({ usage, keys }: UsageSectionProps) {
   const days = useMemo(() => daysOf(usage, chosen), [usage, chosen]);
   const byUse = usage.keys.toSorted((a, b) => b.used_this_month - a.used_this_month);
   const label = chosen === ALL ? "Facts written with all keys" : `Facts written with ${nameOf(chosen)}`;
+  const choice = (
+    <SelectField class="inline" label="Key" value={chosen} onValue={setChosen}>
+      <option value={ALL}>All keys</option>
+      {byUse.map(({ key_id }) => (
+        <option key={key_id} value={key_id}>
+          {nameOf(key_id)}
+        </option>
+      ))}
+    </SelectField>
+  );
   return (
-    <section class="card" id="usage" aria-labelledby="usage-title">
-      <div class="card-head">
-        <h2 id="usage-title">Usage</h2>
-        <label class="inline">
-          <span>Key</span>
-          <select value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
-            <option value={ALL}>All keys</option>
-            {byUse.map(({ key_id }) => (
-              <option key={key_id} value={key_id}>
-                {nameOf(key_id)}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+    <Card id="usage" title="Usage" head={choice}>
       <UsageChart from={usage.from} to={usage.to} days={days} label={label} />
-      <RowsTable
+      <DataTable
         caption="This month, the most used keys first"
         label="Usage of each key"
         rows={byUse.slice(0, ROWS_MAX)}
@@ -57,12 +54,12 @@ export function UsageSection({ usage, keys }: UsageSectionProps) {
           },
         ]}
       />
-    </section>
+    </Card>
   );
 }
 
 /** The days of one key, or of all keys added up. */
-export function daysOf(usage: UsageReport, chosen: string): DayCount[] {
+export function daysOf(usage: UsageReport, chosen: string): UsageDaysAnswer["days"] {
   const sums = new Map<string, number>();
   for (const { key_id, days } of usage.keys) {
     if (chosen !== ALL && key_id !== chosen) continue;

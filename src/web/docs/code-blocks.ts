@@ -29,7 +29,7 @@ async function copy(text: string, button: HTMLButtonElement): Promise<void> {
 }
 
 /** A language that is chosen in one place is chosen everywhere where it is offered. */
-export function joinLanguageChoices(root: ParentNode): void {
+export function syncLanguageTabs(root: ParentNode): void {
   root.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.closest(".samples") === null) return;
     const before = target.getBoundingClientRect().top;

@@ -35,7 +35,7 @@ export function addSearchBox(place: HTMLElement): void {
       const { total, hits } = (await loading).find(query);
       if (query !== input.value) return;
       list.replaceChildren(...hits.map(({ entry, excerpt }) => itemOf(entry, excerpt)));
-      status.textContent = countText(total, hits.length);
+      status.textContent = resultsText(total, hits.length);
     } catch {
       loading = undefined;
       list.replaceChildren();
@@ -87,7 +87,7 @@ export function addSearchBox(place: HTMLElement): void {
   });
 }
 
-function countText(total: number, shown: number): string {
+function resultsText(total: number, shown: number): string {
   if (total === 0) return "Nothing found.";
   if (total > shown) return `The best ${shown} of ${total} sections`;
   return total === 1 ? "1 section found" : `${total} sections found`;

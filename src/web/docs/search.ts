@@ -25,7 +25,7 @@ export interface Hit {
   readonly excerpt: string;
 }
 
-export interface Findings {
+export interface SearchResults {
   /** Sections that were found. */
   readonly total: number;
   /** The best of them. */
@@ -38,14 +38,14 @@ const HITS_OF_PAGE_MAX = 2;
 const BEFORE = 40;
 const EXCERPT_LENGTH = 140;
 
-const ASKING = new Set(
+const STOP_WORDS = new Set(
   "a an and are as at be by can could do does for from get how i if in into is it me my of on or our should that the there this to use using want was we what when where which who why will with you your".split(
     " ",
   ),
 );
 
 /** Words that people use for words of these docs; whole questions are in scripts/search-words.ts. */
-const MEANT: Readonly<Record<string, string>> = {
+const SYNONYMS: Readonly<Record<string, string>> = {
   delete: "forget",
   remove: "forget",
   erase: "forget",
@@ -74,7 +74,9 @@ function stemOf(word: string): string {
   return plain.replace(/(?<=.{3})e$/, "");
 }
 
-const SAME = new Map(Object.entries(MEANT).map(([word, others]) => [stemOf(word), others.split(" ")]));
+const SYNONYMS_OF = new Map(
+  Object.entries(SYNONYMS).map(([word, others]) => [stemOf(word), others.split(" ")]),
+);
 
 /** DATABASE_URL → database_url, database, url; encodeBatch → encodebatch, encode, batch */
 function searchWordsOf(text: string): string[] {
@@ -86,14 +88,14 @@ function searchWordsOf(text: string): string[] {
 
 function termOf(word: string): string | null {
   const lower = word.toLowerCase();
-  return ASKING.has(lower) ? null : stemOf(lower);
+  return STOP_WORDS.has(lower) ? null : stemOf(lower);
 }
 
 /** Reasons are for those who ask for them; the operator's calls and those of the demo are not what most people look for. */
 const ASIDE = /^\/docs\/(decisions\/|api\/(admin|demo)-)/;
 const ASIDE_WEIGHT = 0.4;
 /** What a word that means the same counts, against the word itself. */
-const MEANT_WEIGHT = 0.9;
+const SYNONYM_WEIGHT = 0.9;
 
 export class DocsSearch {
   readonly #entries: readonly SearchEntry[];
@@ -116,16 +118,16 @@ export class DocsSearch {
     this.#index.addAll(entries.map((entry, id) => ({ ...entry, id })));
   }
 
-  find(query: string): Findings {
+  find(query: string): SearchResults {
     // Each word with those that mean the same.
     const asked = searchWordsOf(query).flatMap((word) => {
       const term = termOf(word);
-      return term === null ? [] : [[term, ...(SAME.get(term) ?? []).map(stemOf)]];
+      return term === null ? [] : [[term, ...(SYNONYMS_OF.get(term) ?? []).map(stemOf)]];
     });
     if (asked.length === 0) return { total: 0, hits: [] };
     const own = new Set(asked.map(([term]) => term));
     const found = this.#index
-      .search(asked.flat().join(" "), { boostTerm: (term) => (own.has(term) ? 1 : MEANT_WEIGHT) })
+      .search(asked.flat().join(" "), { boostTerm: (term) => (own.has(term) ? 1 : SYNONYM_WEIGHT) })
       .map(({ id, score, terms, queryTerms }) => {
         // A section with all that is asked for comes before one that has a rare word of it.
         const share =

@@ -2,13 +2,14 @@
 
 import { useState } from "preact/hooks";
 import { groupOf } from "../../base/channel-labels.ts";
-import { isWorktree, type PlaceKind } from "../api/memory.ts";
-import { ApiError } from "../api/request.ts";
-import { useAttempt } from "../parts/attempt.ts";
-import { groupName, STANDARD_GROUPS } from "../parts/label-groups.ts";
-import { ErrorNotice } from "../parts/notice.tsx";
-import { useDesk } from "./desk.ts";
+import type { PlaceKind } from "../../contract/answers.ts";
+import { isWorktree } from "../api/memory.ts";
+import { Button, SelectField } from "../parts/fields.tsx";
+import { groupName, STANDARD_GROUPS } from "../parts/format.ts";
+import { useAction } from "../parts/hooks.ts";
+import { Card, ErrorNotice } from "../parts/layout.tsx";
 import { NewLabel } from "./new-label.tsx";
+import { usePage, writeSeen } from "./page-context.ts";
 import { EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
 
 interface AddFactProps {
@@ -20,12 +21,13 @@ interface AddFactProps {
 const NEW_LABEL = "new";
 
 export function AddFact({ onEdit, onClose }: AddFactProps) {
-  const { api, memory, live, state, labels, freeLabels, say } = useDesk();
+  const page = usePage();
+  const { memory, state, labels, freeLabels, showToast } = page;
   const [label, setLabel] = useState("");
   const [value, setValue] = useState("");
   const [end, setEnd] = useState(() => endChoiceOf(undefined));
   const [scope, setScope] = useState<PlaceKind>();
-  const { busy, error, attempt } = useAttempt();
+  const { busy, error, run } = useAction();
   const terms = labels.get(label);
   const known = state.facts?.find((fact) => fact.label === label);
 
@@ -36,16 +38,11 @@ export function AddFact({ onEdit, onClose }: AddFactProps) {
   };
   const add = (event: SubmitEvent) => {
     event.preventDefault();
-    attempt(async () => {
-      const draft = { label, value, scope, ...endOfChoice(end, undefined) };
-      try {
-        await live.write([label], () => api.write(memory, draft, 0));
-      } catch (failure) {
-        // Somebody was faster: the facts have been read again, and the form shows what is there.
-        if (failure instanceof ApiError && failure.code === "revision_mismatch") return;
-        throw failure;
-      }
-      say({ text: `${label} is remembered.`, actions: [] });
+    run(async () => {
+      const fact = { label, value, scope, ...endOfChoice(end, undefined), ifRevision: 0 };
+      // If somebody was faster the form shows what is there.
+      if (!(await writeSeen(page, fact))) return;
+      showToast({ text: `${label} is remembered.` });
       onClose();
     });
   };
@@ -53,8 +50,7 @@ export function AddFact({ onEdit, onClose }: AddFactProps) {
     memory.project === undefined ? undefined : placeIn(memory.project, scope ?? terms?.scope ?? "person");
   const isTaken = known !== undefined && known.place === place;
   return (
-    <section class="card add-fact" aria-labelledby="add-title">
-      <h2 id="add-title">Add a fact</h2>
+    <Card id="add" title="Add a fact" class="card add-fact">
       <form onSubmit={add} onKeyDown={(event) => event.key === "Escape" && onClose()}>
         <LabelField label={label} mayAdd={freeLabels > 0} onLabel={choose} />
         {terms !== undefined && (
@@ -85,17 +81,18 @@ export function AddFact({ onEdit, onClose }: AddFactProps) {
         <ErrorNotice error={error} />
         {label !== NEW_LABEL && (
           <p class="buttons">
-            <button type="submit" class="primary" disabled={busy || terms === undefined || isTaken}>
-              Remember it
-            </button>
-            <button type="button" onClick={onClose}>
-              Cancel
-            </button>
+            <Button
+              type="submit"
+              class="primary"
+              disabled={busy || terms === undefined || isTaken}
+              text="Remember it"
+            />
+            <Button onClick={onClose} text="Cancel" />
           </p>
         )}
       </form>
       {label === NEW_LABEL && <NewLabel onAdded={choose} onCancel={() => choose("")} />}
-    </section>
+    </Card>
   );
 }
 
@@ -108,10 +105,7 @@ interface TakenNoticeProps {
 function TakenNotice({ label, value, onEdit }: TakenNoticeProps) {
   return (
     <p class="notice plain" role="status">
-      {label} is “{value}”.{" "}
-      <button type="button" class="small" onClick={onEdit}>
-        Edit it
-      </button>
+      {label} is “{value}”. <Button class="small" onClick={onEdit} text="Edit it" />
     </p>
   );
 }
@@ -123,7 +117,7 @@ interface LabelFieldProps {
 }
 
 function LabelField({ label, mayAdd, onLabel }: LabelFieldProps) {
-  const { labels, state } = useDesk();
+  const { labels, state } = usePage();
   const offered = [...labels.values()].filter(({ hidden }) => !hidden);
   const taken = new Set(state.facts?.map((fact) => fact.label));
   const own = offered.filter(({ own }) => own);
@@ -182,13 +176,10 @@ function placeIn(project: string, scope: PlaceKind): PlaceKind {
 
 function ScopeField({ project, scope, onScope }: ScopeFieldProps) {
   return (
-    <label class="field">
-      <span>Kept for</span>
-      <select value={scope} onChange={({ currentTarget }) => onScope(currentTarget.value as PlaceKind)}>
-        <option value="person">the person, everywhere</option>
-        <option value="project">this project</option>
-        {isWorktree(project) && <option value="worktree">this worktree</option>}
-      </select>
-    </label>
+    <SelectField label="Kept for" value={scope} onValue={(chosen) => onScope(chosen as PlaceKind)}>
+      <option value="person">the person, everywhere</option>
+      <option value="project">this project</option>
+      {isWorktree(project) && <option value="worktree">this worktree</option>}
+    </SelectField>
   );
 }

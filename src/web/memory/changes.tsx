@@ -4,15 +4,17 @@
  */
 
 import { useEffect, useState } from "preact/hooks";
-import type { ListedFactChange, Memory, MemoryApi } from "../api/memory.ts";
-import { useReading } from "../parts/newest.ts";
-import { ErrorNotice } from "../parts/notice.tsx";
-import { Waiting } from "../parts/waiting.tsx";
-import { useDesk } from "./desk.ts";
-import { Difference } from "./difference.tsx";
+import type { ChangesAnswer } from "../../contract/answers.ts";
+import type { PageClient } from "../api/memory.ts";
+import { Button, SelectField, TextField } from "../parts/fields.tsx";
+import { useQuery } from "../parts/hooks.ts";
+import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
+import { Diff } from "./diff.tsx";
+import { usePage } from "./page-context.ts";
 import { Rollback } from "./rollback.tsx";
-import { TimeText } from "./time-text.tsx";
-import { fieldTime, momentOfField, startOfYesterday } from "./times.ts";
+import { fromDateTimeLocal, RelativeTime, startOfYesterday, toDateTimeLocal } from "./times.tsx";
+
+type FactChange = ChangesAnswer["changes"][number];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -29,73 +31,69 @@ const PAGE = 12;
 const LIMIT_MAX = 200;
 
 interface Listed {
-  readonly changes: readonly ListedFactChange[];
+  readonly changes: readonly FactChange[];
   readonly next: string | null;
 }
 
 export function Changes() {
-  const { api, memory, state, canWrite } = useDesk();
+  const { api, memory, state, canWrite } = usePage();
   const [span, setSpan] = useState("yesterday");
-  const [field, setField] = useState(() => fieldTime(startOfYesterday(Date.now())));
+  const [field, setField] = useState(() => toDateTimeLocal(startOfYesterday(Date.now())));
   const [{ since, count }, ask] = useState(() => ({ since: sinceOf("yesterday"), count: PAGE }));
   const setSince = (moment: string) => ask({ since: moment, count: PAGE });
   const [listed, setListed] = useState<Listed>();
   /** Whether the list makes room for what going back would change. */
   const [isPlanning, setIsPlanning] = useState(false);
-  const { error, read } = useReading();
+  const { error, query } = useQuery();
 
   const choose = (chosen: string) => {
     setSpan(chosen);
     if (chosen !== MOMENT) setSince(sinceOf(chosen));
-    else setField(fieldTime(Date.parse(since)));
+    else setField(toDateTimeLocal(Date.parse(since)));
   };
   const chooseMoment = (text: string) => {
     setField(text);
-    const moment = momentOfField(text);
+    const moment = fromDateTimeLocal(text);
     if (moment !== undefined) setSince(moment);
   };
   /** One millisecond before a change, so that it counts among those since then. */
-  const undoFrom = ({ at }: ListedFactChange) => {
+  const undoFrom = ({ at }: FactChange) => {
     const ms = Date.parse(at) - 1;
     setSpan(MOMENT);
-    setField(fieldTime(ms));
+    setField(toDateTimeLocal(ms));
     setSince(new Date(ms).toISOString());
     setIsPlanning(true);
   };
   // All that is shown is read again when something changes: it may have been forgotten.
   useEffect(() => {
-    read(() => newestOf(api, memory, since, count), setListed);
+    query(() => newestOf(api, memory.userId, since, count), setListed);
   }, [memory, since, count, state.version]);
 
+  const hiddenLabel = <span class="visually-hidden">Since when</span>;
+  const choice = (
+    <SelectField class="inline" label={hiddenLabel} value={span} onValue={choose}>
+      {Object.entries(SPANS).map(([key, { name }]) => (
+        <option key={key} value={key}>
+          {name}
+        </option>
+      ))}
+      <option value={MOMENT}>since a moment</option>
+    </SelectField>
+  );
   return (
-    <section class="card" aria-labelledby="changes-title">
-      <div class="card-head">
-        <h2 id="changes-title">What changed</h2>
-        <label class="inline">
-          <span class="visually-hidden">Since when</span>
-          <select value={span} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-            {Object.entries(SPANS).map(([key, { name }]) => (
-              <option key={key} value={key}>
-                {name}
-              </option>
-            ))}
-            <option value={MOMENT}>since a moment</option>
-          </select>
-        </label>
-      </div>
+    <Card id="changes" title="What changed" head={choice}>
       {span === MOMENT && (
-        <label class="field moment">
-          <span>Since, your zone</span>
-          <input
-            type="datetime-local"
-            value={field}
-            onInput={({ currentTarget }) => chooseMoment(currentTarget.value)}
-          />
-        </label>
+        <TextField
+          class="field moment"
+          label="Since, your zone"
+          type="datetime-local"
+          value={field}
+          onValue={chooseMoment}
+        />
       )}
       <ErrorNotice error={error} />
       {isPlanning && <Rollback key={since} to={since} onClose={() => setIsPlanning(false)} />}
-      {!isPlanning && listed === undefined && error === undefined && <Waiting what="Loading" />}
+      {!isPlanning && listed === undefined && error === undefined && <Loading />}
       {!isPlanning && listed?.changes.length === 0 && <p class="hint">Nothing has changed.</p>}
       {!isPlanning && listed !== undefined && listed.changes.length > 0 && (
         <>
@@ -110,28 +108,22 @@ export function Changes() {
           </ol>
           <p class="buttons">
             {listed.next !== null && (
-              <button type="button" onClick={() => ask({ since, count: count + PAGE })}>
-                Show earlier changes
-              </button>
+              <Button onClick={() => ask({ since, count: count + PAGE })} text="Show earlier changes" />
             )}
-            {canWrite && (
-              <button type="button" onClick={() => setIsPlanning(true)}>
-                Undo everything since then …
-              </button>
-            )}
+            {canWrite && <Button onClick={() => setIsPlanning(true)} text="Undo everything since then …" />}
           </p>
         </>
       )}
-    </section>
+    </Card>
   );
 }
 
-async function newestOf(api: MemoryApi, memory: Memory, since: string, count: number): Promise<Listed> {
-  const changes: ListedFactChange[] = [];
+async function newestOf(api: PageClient, userId: string, since: string, count: number): Promise<Listed> {
+  const changes: FactChange[] = [];
   let next: string | null = null;
   do {
     const limit = Math.min(LIMIT_MAX, count - changes.length);
-    const page = await api.changes(memory, { since, limit, ...(next === null ? {} : { cursor: next }) });
+    const page: ChangesAnswer = await api.changes(userId, { since, limit, cursor: next ?? undefined });
     changes.push(...page.changes);
     next = page.next_cursor;
   } while (next !== null && changes.length < count);
@@ -139,40 +131,38 @@ async function newestOf(api: MemoryApi, memory: Memory, since: string, count: nu
 }
 
 interface ChangeRowProps {
-  readonly change: ListedFactChange;
+  readonly change: FactChange;
   /** Puts everything back to the moment before it; undefined where nothing can be. */
   readonly onUndo: (() => void) | undefined;
 }
 
 function ChangeRow({ change, onUndo }: ChangeRowProps) {
   const { label, project, kind, value, was, at, written_by: by } = change;
-  const { memory } = useDesk();
+  const { memory } = usePage();
   return (
     <li>
       <p class="timeline-value">
         <b class="mono">{label}</b>{" "}
         {kind !== "written" ? (
-          <Difference before={value} after={null} />
+          <Diff before={value} after={null} />
         ) : was === undefined ? (
           value
         ) : (
-          <Difference before={was} after={value} />
+          <Diff before={was} after={value} />
         )}
       </p>
       <p class="fact-meta">
-        <TimeText at={at} />
+        <RelativeTime at={at} />
         {kind === "written" && by !== undefined && <span>by {by}</span>}
         {kind !== "written" && <span class="tag">{kind === "expired" ? "ended" : "forgotten"}</span>}
         {project !== undefined && project !== memory.project && <span>in {project}</span>}
         {onUndo !== undefined && (
-          <button
-            type="button"
+          <Button
             class="small link"
             aria-label={`Undo from here: this change of ${label} and all later ones`}
             onClick={onUndo}
-          >
-            Undo from here
-          </button>
+            text="Undo from here"
+          />
         )}
       </p>
     </li>

@@ -4,13 +4,13 @@
  */
 
 import { useState } from "preact/hooks";
-import type { StoredFact } from "../api/memory.ts";
-import { ApiError } from "../api/request.ts";
-import { useAttempt } from "../parts/attempt.ts";
-import { ErrorNotice, Notice } from "../parts/notice.tsx";
-import { useDesk } from "./desk.ts";
-import { Difference } from "./difference.tsx";
-import { TimeText } from "./time-text.tsx";
+import type { StoredFact } from "../../contract/answers.ts";
+import { Button } from "../parts/fields.tsx";
+import { useAction } from "../parts/hooks.ts";
+import { ErrorNotice, Notice } from "../parts/layout.tsx";
+import { Diff } from "./diff.tsx";
+import { usePage, writeSeen } from "./page-context.ts";
+import { RelativeTime } from "./times.tsx";
 import { type EndChoice, EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
 
 interface FactEditorProps {
@@ -22,30 +22,24 @@ interface FactEditorProps {
 }
 
 export function FactEditor({ opened, now, onClose }: FactEditorProps) {
-  const { api, memory, live, labels } = useDesk();
+  const page = usePage();
   const [value, setValue] = useState(opened.value);
   /** The end that the person has chosen; undefined: the one that the fact has, whoever gave it that. */
   const [chosen, setChosen] = useState<EndChoice>();
   /** What the person has seen of it. */
   const [seen, setSeen] = useState(opened);
-  const { busy, error, attempt } = useAttempt();
+  const { busy, error, run } = useAction();
   const { label } = opened;
-  const terms = labels.get(label);
+  const terms = page.labels.get(label);
   const hasChanged = now?.revision !== seen.revision;
   const { place, expires_at: expiresAt } = now ?? seen;
   const end = chosen ?? endChoiceOf(expiresAt);
 
-  const save = (expected: number) =>
-    attempt(async () => {
-      const draft = { label, value, scope: place, ...endOfChoice(end, expiresAt) };
-      try {
-        await live.write([label], () => api.write(memory, draft, expected));
-      } catch (failure) {
-        // The facts have been read again by now: the form says what has changed.
-        if (failure instanceof ApiError && failure.code === "revision_mismatch") return;
-        throw failure;
-      }
-      onClose();
+  const save = (ifRevision: number) =>
+    run(async () => {
+      const fact = { label, value, scope: place, ...endOfChoice(end, expiresAt), ifRevision };
+      // Otherwise the form says what has changed.
+      if (await writeSeen(page, fact)) onClose();
     });
   return (
     <form
@@ -67,57 +61,48 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
       />
       <ErrorNotice error={error} />
       {hasChanged && (
-        <>
-          <Notice kind="plain">
-            {now === undefined ? (
-              <>It was forgotten while you were typing. Nothing of your text is lost.</>
-            ) : (
-              <>
-                It was changed while you were typing
-                {now.written_by !== undefined && <>, by {now.written_by}</>}, <TimeText at={now.updated_at} />
-                . It is now: <Difference before={seen.value} after={now.value} />
-                {expiresAt !== seen.expires_at && (
-                  <>
-                    , and {expiresAt === undefined ? "does not end" : "ends "}
-                    {expiresAt !== undefined && <TimeText at={expiresAt} isEnd />}
-                  </>
-                )}
-              </>
-            )}
-          </Notice>
-          <p class="buttons">
-            <button type="button" class="primary" disabled={busy} onClick={() => save(now?.revision ?? 0)}>
-              Save mine all the same
-            </button>
-            {now !== undefined && (
-              <button
-                type="button"
-                disabled={busy}
-                onClick={() => {
-                  setValue(now.value);
-                  setChosen(undefined);
-                  setSeen(now);
-                }}
-              >
-                Take the new value
-              </button>
-            )}
-            <button type="button" onClick={onClose}>
-              Cancel
-            </button>
-          </p>
-        </>
+        <Notice kind="plain">
+          {now === undefined ? (
+            <>It was forgotten while you were typing. Nothing of your text is lost.</>
+          ) : (
+            <>
+              It was changed while you were typing
+              {now.written_by !== undefined && <>, by {now.written_by}</>},{" "}
+              <RelativeTime at={now.updated_at} />. It is now: <Diff before={seen.value} after={now.value} />
+              {expiresAt !== seen.expires_at && (
+                <>
+                  , and {expiresAt === undefined ? "does not end" : "ends "}
+                  {expiresAt !== undefined && <RelativeTime at={expiresAt} isEnd />}
+                </>
+              )}
+            </>
+          )}
+        </Notice>
       )}
-      {!hasChanged && (
-        <p class="buttons">
-          <button type="submit" class="primary" disabled={busy}>
-            Save
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </p>
-      )}
+      <p class="buttons">
+        {hasChanged ? (
+          <Button
+            class="primary"
+            disabled={busy}
+            onClick={() => save(now?.revision ?? 0)}
+            text="Save mine all the same"
+          />
+        ) : (
+          <Button type="submit" class="primary" disabled={busy} text="Save" />
+        )}
+        {hasChanged && now !== undefined && (
+          <Button
+            disabled={busy}
+            onClick={() => {
+              setValue(now.value);
+              setChosen(undefined);
+              setSeen(now);
+            }}
+            text="Take the new value"
+          />
+        )}
+        <Button onClick={onClose} text="Cancel" />
+      </p>
     </form>
   );
 }

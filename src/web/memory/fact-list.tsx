@@ -2,10 +2,10 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { groupOf } from "../../base/channel-labels.ts";
-import type { StoredFact } from "../api/memory.ts";
-import { groupName, STANDARD_GROUPS } from "../parts/label-groups.ts";
-import { useDesk } from "./desk.ts";
+import type { StoredFact } from "../../contract/answers.ts";
+import { countText, groupName, STANDARD_GROUPS } from "../parts/format.ts";
 import { FactRow } from "./fact-row.tsx";
+import { usePage } from "./page-context.ts";
 
 interface FactListProps {
   readonly search: string;
@@ -15,7 +15,7 @@ interface FactListProps {
 }
 
 export function FactList({ search, wanted, onWanted }: FactListProps) {
-  const { state, labels } = useDesk();
+  const { state, labels } = usePage();
   /** The facts whose editors are open, as they were when those opened. */
   const [opened, setOpened] = useState<ReadonlyMap<string, StoredFact>>(new Map());
   const facts = state.facts ?? [];
@@ -45,7 +45,7 @@ export function FactList({ search, wanted, onWanted }: FactListProps) {
   return (
     <>
       <p class="hint" role="status">
-        {countText(facts.length, shown.length, search.trim() !== "")}
+        {foundText(facts.length, shown.length, search.trim() !== "")}
       </p>
       {groups.map((group) => (
         <section key={group} class="card fact-group" aria-labelledby={`group-${group}`}>
@@ -71,10 +71,9 @@ export function FactList({ search, wanted, onWanted }: FactListProps) {
   );
 }
 
-function countText(all: number, found: number, isSearch: boolean): string {
+function foundText(all: number, found: number, isSearch: boolean): string {
   if (all === 0) return "Nothing is remembered here yet.";
-  const facts = `${all} ${all === 1 ? "fact" : "facts"}`;
-  return isSearch ? `${found} of ${facts}` : facts;
+  return isSearch ? `${found} of ${countText(all, "fact")}` : countText(all, "fact");
 }
 
 function standardFirst(a: string, b: string): number {

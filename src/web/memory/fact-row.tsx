@@ -2,13 +2,15 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { groupOf } from "../../base/channel-labels.ts";
-import type { StoredFact } from "../api/memory.ts";
-import { useAttempt } from "../parts/attempt.ts";
-import { ErrorNotice } from "../parts/notice.tsx";
-import { putBack, useDesk } from "./desk.ts";
+import type { StoredFact } from "../../contract/answers.ts";
+import type { ForgetOptions } from "../../sdk/options.ts";
+import { Button } from "../parts/fields.tsx";
+import { useAction } from "../parts/hooks.ts";
+import { ErrorNotice } from "../parts/layout.tsx";
 import { FactEditor } from "./fact-editor.tsx";
 import { FactHistory } from "./fact-history.tsx";
-import { TimeText } from "./time-text.tsx";
+import { putBack, usePage } from "./page-context.ts";
+import { RelativeTime } from "./times.tsx";
 
 interface FactRowProps {
   readonly label: string;
@@ -23,10 +25,10 @@ interface FactRowProps {
 const MARKED_MS = 60_000;
 
 export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
-  const desk = useDesk();
-  const { api, memory, live, state, labels, overflow, canWrite, nowMs, say } = desk;
+  const page = usePage();
+  const { api, memory, live, state, labels, overflow, canWrite, nowMs, showToast } = page;
   const [showsHistory, setShowsHistory] = useState(false);
-  const { busy, error, attempt } = useAttempt();
+  const { busy, error, run } = useAction();
   const edit = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(false);
   useEffect(() => {
@@ -35,18 +37,20 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
   }, [opened]);
 
   const forget = (known: StoredFact) =>
-    attempt(async () => {
-      const { revision, place: scope } = known;
-      await live.write([label], () => api.forget(memory, { label, scope, revision }, true));
+    run(async () => {
+      const place = { project: memory.project, scope: known.place };
+      const forgetWith = (options: ForgetOptions) =>
+        live.write([label], () => api.forget(memory.userId, label, { ...place, ...options }));
+      await forgetWith({ ifRevision: known.revision, keepHistory: true });
       const forGood = async () => {
-        await live.write([label], () => api.forget(memory, { label, scope }, false));
-        say({ text: `${label} is forgotten for good, with its earlier values.`, actions: [] });
+        await forgetWith({});
+        showToast({ text: `${label} is forgotten for good, with its earlier values.` });
       };
       const undo = async () => {
-        await putBack(desk, known, 0);
-        say({ text: `${label} is back.`, actions: [] });
+        await putBack(page, known, 0);
+        showToast({ text: `${label} is back.` });
       };
-      say({
+      showToast({
         text: `${label} is forgotten. Its earlier values are kept.`,
         actions: [
           { name: "Undo", run: undo },
@@ -74,11 +78,11 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
         )}
         {opened === undefined && (
           <p class="fact-meta">
-            <TimeText at={shown.updated_at} />
+            <RelativeTime at={shown.updated_at} />
             {by !== undefined && <span>by {by}</span>}
             {end !== undefined && (
               <span class="ends">
-                ends <TimeText at={end} isEnd />
+                ends <RelativeTime at={end} isEnd />
               </span>
             )}
             {isMarked && <span class="tag good">changed just now</span>}
@@ -102,25 +106,21 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
             Edit
           </button>
         )}
-        <button
-          type="button"
+        <Button
           class="small"
           aria-expanded={showsHistory}
           aria-label={`History of ${label}`}
           onClick={() => setShowsHistory(!showsHistory)}
-        >
-          History
-        </button>
+          text="History"
+        />
         {canWrite && fact !== undefined && (
-          <button
-            type="button"
+          <Button
             class="small danger"
             disabled={busy}
             aria-label={`Forget ${label}`}
             onClick={() => forget(fact)}
-          >
-            Forget
-          </button>
+            text="Forget"
+          />
         )}
       </p>
     </li>

@@ -1,13 +1,13 @@
 /**
  * The facts of a memory, kept as they are now: read at the start, after each write of this page, whenever the service
- * tells of a change, and when a fact ends. What others have changed is marked, and told to `onTold` in words. While a
+ * tells of a change, and when a fact ends. What others have changed is marked, and told to `announce` in words. While a
  * write of this page is on its way nothing is read, and a read that it overtakes counts for nothing, so that it is never
  * taken for somebody else's.
  */
 
-import { followEvents } from "../api/event-stream.ts";
-import type { Memory, MemoryApi, StoredFact } from "../api/memory.ts";
-import { ApiError } from "../api/request.ts";
+import type { StoredFact } from "../../contract/answers.ts";
+import { SidebandError } from "../../sdk/errors.ts";
+import type { Memory, PageClient } from "../api/memory.ts";
 
 export interface LiveState {
   /** Undefined until they are read for the first time. */
@@ -21,11 +21,11 @@ export interface LiveState {
 }
 
 export interface LiveOptions {
-  readonly api: Pick<MemoryApi, "facts" | "events">;
+  readonly api: Pick<PageClient, "facts" | "events">;
   readonly memory: Memory;
   readonly onState: (state: LiveState) => void;
   /** What others did, as a sentence. */
-  readonly onTold: (text: string) => void;
+  readonly announce: (text: string) => void;
   /** Whether nobody looks at the page: then it reads when somebody does again. */
   readonly isHidden?: () => boolean;
 }
@@ -62,20 +62,22 @@ export class LiveFacts {
   }
 
   start(): void {
-    const { api, memory } = this.#options;
     void this.read();
+    // It ends when this is stopped, or the service refuses the key.
+    this.#follow().catch(() => {});
+  }
+
+  async #follow(): Promise<void> {
+    const { api, memory } = this.#options;
     let wasLive = false;
-    void followEvents({
-      open: (lastId, signal) => api.events(memory.userId, lastId, signal),
-      onEvent: () => void this.read(),
-      onLive: (isLive) => {
-        this.#set({ isLive });
-        // What happened while there was no stream.
-        if (isLive && wasLive) void this.read();
-        wasLive ||= isLive;
-      },
-      signal: this.#ended.signal,
-    });
+    const onConnected = (isLive: boolean) => {
+      this.#set({ isLive });
+      // What happened while there was no stream.
+      if (isLive && wasLive) void this.read();
+      wasLive ||= isLive;
+    };
+    const events = api.events(memory.userId, { signal: this.#ended.signal, onConnected });
+    for await (const _ of events) void this.read();
   }
 
   stop(): void {
@@ -92,7 +94,7 @@ export class LiveFacts {
       return await work();
     } catch (error) {
       // Where the answer is lost it may have been done.
-      isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500;
+      isRefused = SidebandError.isInstance(error) && error.status >= 400 && error.status < 500;
       throw error;
     } finally {
       if (labels === "all" && !isRefused) this.#own = "all";
@@ -112,7 +114,7 @@ export class LiveFacts {
       while (this.#isStale && this.#writing === 0) {
         this.#isStale = false;
         const writes = this.#writes;
-        const facts = await api.facts(memory);
+        const { facts } = await api.facts(memory.userId, { project: memory.project });
         if (writes === this.#writes) this.#take(facts);
         else this.#isStale = true;
       }
@@ -150,13 +152,13 @@ export class LiveFacts {
     for (const { label } of gone) marks.delete(label);
     this.#set({ facts, marks, version: this.#state.version + 1, error: undefined });
     this.#waitForEnd(facts);
-    this.#tell(
+    this.#announce(
       written,
       gone.filter(({ label }) => !isOwn(label)),
     );
   }
 
-  #tell(written: readonly StoredFact[], gone: readonly StoredFact[]): void {
+  #announce(written: readonly StoredFact[], gone: readonly StoredFact[]): void {
     const told = [
       ...written.map(
         ({ label, written_by: by }) => `${label} was written${by === undefined ? "" : ` by ${by}`}.`,
@@ -167,7 +169,7 @@ export class LiveFacts {
     ];
     if (told.length === 0) return;
     const more = told.length > NAMES_MAX ? ` ${told.length - NAMES_MAX} more facts have changed.` : "";
-    this.#options.onTold(told.slice(0, NAMES_MAX).join(" ") + more);
+    this.#options.announce(told.slice(0, NAMES_MAX).join(" ") + more);
   }
 
   #waitForEnd(facts: readonly StoredFact[]): void {

@@ -2,108 +2,101 @@
 
 import { useState } from "preact/hooks";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
-import type { LabelDraft, PlaceKind } from "../api/memory.ts";
-import { useAttempt } from "../parts/attempt.ts";
-import { ErrorNotice } from "../parts/notice.tsx";
-import { useDesk } from "./desk.ts";
+import type { PlaceKind } from "../../contract/answers.ts";
+import type { OwnLabelTerms } from "../../sdk/options.ts";
+import { Button, SelectField, TextField } from "../parts/fields.tsx";
+import { useAction } from "../parts/hooks.ts";
+import { ErrorNotice } from "../parts/layout.tsx";
+import { usePage } from "./page-context.ts";
 
 interface NewLabelProps {
   readonly onAdded: (label: string) => void;
   readonly onCancel: () => void;
 }
 
+const NO_TEXTS = { label: "", description: "", example: "", choices: "", size: "" };
+type LabelTexts = typeof NO_TEXTS;
+
 export function NewLabel({ onAdded, onCancel }: NewLabelProps) {
-  const { api, readLabels } = useDesk();
-  const { busy, error, attempt } = useAttempt();
-  const [texts, setTexts] = useState({ label: "", description: "", example: "", choices: "", size: "" });
+  const { api, readLabels } = usePage();
+  const { busy, error, run } = useAction();
+  const [texts, setTexts] = useState(NO_TEXTS);
   const [scope, setScope] = useState<PlaceKind>("person");
   const field = (name: keyof typeof texts) => ({
     value: texts[name],
-    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
-      setTexts({ ...texts, [name]: currentTarget.value }),
+    onValue: (value: string) => setTexts({ ...texts, [name]: value }),
   });
   const add = (event: SubmitEvent) => {
     event.preventDefault();
-    attempt(async () => {
-      const { label } = await api.addLabel(labelDraft(texts, scope));
+    run(async () => {
+      await api.addLabel(texts.label, termsOf(texts, scope));
       await readLabels();
-      onAdded(label);
+      onAdded(texts.label);
     });
   };
   return (
     <form class="new-label" onSubmit={add} aria-label="Add a label">
       <div class="composer">
-        <label class="field">
-          <span>Label: GROUP.name</span>
-          <input
-            required
-            autocomplete="off"
-            spellcheck={false}
-            pattern="[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}"
-            title="A group of capitals, digits and _, a dot, and a name of small letters, digits and _"
-            placeholder="FAMILY.birthday"
-            {...field("label")}
-          />
-        </label>
-        <label class="field grow">
-          <span>What belongs there. Agents choose by it.</span>
-          <input required maxLength={200} {...field("description")} />
-        </label>
-        <label class="field grow">
-          <span>An example (optional)</span>
-          <input maxLength={200} {...field("example")} />
-        </label>
+        <TextField
+          label="Label: GROUP.name"
+          required
+          autocomplete="off"
+          spellcheck={false}
+          pattern="[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}"
+          title="A group of capitals, digits and _, a dot, and a name of small letters, digits and _"
+          placeholder="FAMILY.birthday"
+          {...field("label")}
+        />
+        <TextField
+          class="field grow"
+          label="What belongs there. Agents choose by it."
+          required
+          maxLength={200}
+          {...field("description")}
+        />
+        <TextField class="field grow" label="An example (optional)" maxLength={200} {...field("example")} />
       </div>
       <details>
         <summary>More: fixed choices, size, where it is kept</summary>
         <div class="composer">
-          <label class="field grow">
-            <span>Only these values, with commas between</span>
-            <input placeholder="S, M, L" {...field("choices")} />
-          </label>
-          <label class="field">
-            <span>At most, in bytes</span>
-            <input type="number" min={1} max={VALUE_BYTES_MAX} {...field("size")} />
-          </label>
-          <label class="field">
-            <span>Kept for the</span>
-            <select
-              value={scope}
-              onChange={({ currentTarget }) => setScope(currentTarget.value as PlaceKind)}
-            >
-              <option>person</option>
-              <option>project</option>
-              <option>worktree</option>
-            </select>
-          </label>
+          <TextField
+            class="field grow"
+            label="Only these values, with commas between"
+            placeholder="S, M, L"
+            {...field("choices")}
+          />
+          <TextField
+            label="At most, in bytes"
+            type="number"
+            min={1}
+            max={VALUE_BYTES_MAX}
+            {...field("size")}
+          />
+          <SelectField
+            label="Kept for the"
+            value={scope}
+            onValue={(chosen) => setScope(chosen as PlaceKind)}
+            options={["person", "project", "worktree"]}
+          />
         </div>
       </details>
       <ErrorNotice error={error} />
       <p class="buttons">
-        <button type="submit" class="primary" disabled={busy}>
-          Add the label
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+        <Button type="submit" class="primary" disabled={busy} text="Add the label" />
+        <Button onClick={onCancel} text="Cancel" />
       </p>
       <p class="hint">A label can be hidden, and not renamed. One that has facts cannot be removed.</p>
     </form>
   );
 }
 
-function labelDraft(
-  texts: { label: string; description: string; example: string; choices: string; size: string },
-  scope: PlaceKind,
-): LabelDraft {
-  const { label, description, example, choices, size } = texts;
+function termsOf({ description, example, choices, size }: LabelTexts, scope: PlaceKind): OwnLabelTerms {
   const values = choices.split(",").map((choice) => choice.trim());
   return {
-    label,
     description,
     scope,
-    ...(example === "" ? {} : { example }),
-    ...(choices.trim() === "" ? {} : { one_of: values.filter((choice) => choice !== "") }),
-    ...(size === "" ? {} : { max_bytes: Number(size) }),
+    example: example || undefined,
+    oneOf: choices.trim() === "" ? undefined : values.filter((choice) => choice !== ""),
+    maxBytes: size === "" ? undefined : Number(size),
   };
 }

@@ -1,14 +1,14 @@
 /** Puts all facts back to a moment: first what that would change, then the change, then a way to undo it. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { RollbackAnswer } from "../api/memory.ts";
-import { useAttempt } from "../parts/attempt.ts";
-import { useReading } from "../parts/newest.ts";
-import { ErrorNotice, Notice } from "../parts/notice.tsx";
-import { Waiting } from "../parts/waiting.tsx";
-import { useDesk } from "./desk.ts";
-import { Difference } from "./difference.tsx";
-import { exactTime } from "./times.ts";
+import type { RollbackAnswer } from "../../contract/answers.ts";
+import { Button } from "../parts/fields.tsx";
+import { countText } from "../parts/format.ts";
+import { useAction, useQuery } from "../parts/hooks.ts";
+import { ErrorNotice, Loading, Notice } from "../parts/layout.tsx";
+import { Diff } from "./diff.tsx";
+import { usePage } from "./page-context.ts";
+import { exactTime } from "./times.tsx";
 
 interface RollbackProps {
   readonly to: string;
@@ -16,30 +16,31 @@ interface RollbackProps {
 }
 
 export function Rollback({ to, onClose }: RollbackProps) {
-  const { api, memory, live, state, say } = useDesk();
+  const { api, memory, live, state, showToast } = usePage();
+  const { userId } = memory;
   const [plan, setPlan] = useState<RollbackAnswer>();
-  const reading = useReading();
-  const { busy, error = reading.error, attempt } = useAttempt();
+  const { error: readError, query } = useQuery();
+  const { busy, error = readError, run } = useAction();
 
   const heading = useRef<HTMLHeadingElement>(null);
   // Also when something changes while the person looks. The button stays: a press in that moment would be lost.
   useEffect(() => {
-    reading.read(() => api.rollback(memory, to, { dryRun: true }), setPlan);
+    query(() => api.rollback(userId, to, { dryRun: true }), setPlan);
   }, [memory, to, state.version]);
   useEffect(() => heading.current?.focus(), []);
   const goBack = () =>
-    attempt(async () => {
+    run(async () => {
       const partial = plan !== undefined && plan.unreached.length > 0;
-      const { changes } = await live.write("all", () => api.rollback(memory, to, { partial }));
+      const { changes } = await live.write("all", () => api.rollback(userId, to, { partial }));
       // The time of the service, not of this machine: the newest change is the one that was just made.
-      const made = (await api.changes(memory, { since: to, limit: 1 })).changes[0];
+      const made = (await api.changes(userId, { since: to, limit: 1 })).changes[0];
       const undo = async () => {
         const before = new Date(Date.parse(made.at) - 1).toISOString();
-        await live.write("all", () => api.rollback(memory, before, { partial: true }));
-        say({ text: "Going back is undone.", actions: [] });
+        await live.write("all", () => api.rollback(userId, before, { partial: true }));
+        showToast({ text: "Going back is undone." });
       };
-      say({
-        text: `Back to ${exactTime(to)}: ${countText(changes.length)} changed.`,
+      showToast({
+        text: `Back to ${exactTime(to)}: ${countText(changes.length, "fact")} changed.`,
         actions: made === undefined ? [] : [{ name: "Undo", run: undo }],
       });
       onClose();
@@ -52,19 +53,19 @@ export function Rollback({ to, onClose }: RollbackProps) {
         Back to {exactTime(to)}
       </h3>
       <ErrorNotice error={error} />
-      {plan === undefined && error === undefined && <Waiting what="Loading" />}
+      {plan === undefined && error === undefined && <Loading />}
       {plan !== undefined && (
         <p class="hint">
           {changes.length === 0
             ? "Everything is as it was then."
-            : `This is what changes, in ${countText(changes.length)}. Nothing is lost: it can be undone.`}
+            : `This is what changes, in ${countText(changes.length, "fact")}. Nothing is lost: it can be undone.`}
         </p>
       )}
       <ul class="timeline changes">
         {changes.map(({ label, project, from, to: value }) => (
           <li key={`${label} ${project}`}>
             <p class="timeline-value">
-              <b class="mono">{label}</b> <Difference before={from} after={value} />
+              <b class="mono">{label}</b> <Diff before={from} after={value} />
             </p>
             <p class="fact-meta">
               {from === null && <span class="tag">comes back</span>}
@@ -82,18 +83,15 @@ export function Rollback({ to, onClose }: RollbackProps) {
       )}
       <p class="buttons">
         {changes.length > 0 && (
-          <button type="button" class="primary" disabled={busy} onClick={goBack}>
-            Undo what changed in {countText(changes.length)}
-          </button>
+          <Button
+            class="primary"
+            disabled={busy}
+            onClick={goBack}
+            text={`Undo what changed in ${countText(changes.length, "fact")}`}
+          />
         )}
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button onClick={onClose} text="Cancel" />
       </p>
     </div>
   );
-}
-
-function countText(count: number): string {
-  return `${count} ${count === 1 ? "fact" : "facts"}`;
 }

@@ -1,12 +1,14 @@
 /** The fields of a fact: its value, by the terms of its label, and when it ends. */
 
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
-import type { DraftEnd, KnownLabel } from "../api/memory.ts";
-import { fieldTime, lifeText, momentOfField, timeUntil } from "./times.ts";
+import type { LabelAnswer } from "../../contract/answers.ts";
+import type { FactEnd } from "../../sdk/options.ts";
+import { SelectField, TextField } from "../parts/fields.tsx";
+import { fromDateTimeLocal, lifetimeText, timeUntil, toDateTimeLocal } from "./times.tsx";
 
 interface ValueFieldProps {
   /** Undefined where the label is not known any more. */
-  readonly terms: KnownLabel | undefined;
+  readonly terms: LabelAnswer | undefined;
   readonly name: string;
   readonly value: string;
   readonly onValue: (value: string) => void;
@@ -82,19 +84,19 @@ const LIVES_S = [3600, 86_400, 604_800, 2_592_000];
 const DAY_MS = 86_400_000;
 
 export function endChoiceOf(expiresAt: string | undefined): EndChoice {
-  const field = fieldTime(expiresAt === undefined ? Date.now() + DAY_MS : Date.parse(expiresAt));
+  const field = toDateTimeLocal(expiresAt === undefined ? Date.now() + DAY_MS : Date.parse(expiresAt));
   return { kind: expiresAt === undefined ? "none" : "as-now", field };
 }
 
 /** @param expiresAt when it ends now */
-export function endOfChoice({ kind, field }: EndChoice, expiresAt: string | undefined): DraftEnd {
-  if (typeof kind === "number") return { ttl_s: kind };
-  const moment = kind === "as-now" ? expiresAt : kind === "at" ? momentOfField(field) : undefined;
-  return moment === undefined ? {} : { expires_at: moment };
+export function endOfChoice({ kind, field }: EndChoice, expiresAt: string | undefined): FactEnd {
+  if (typeof kind === "number") return { ttlS: kind };
+  const moment = kind === "as-now" ? expiresAt : kind === "at" ? fromDateTimeLocal(field) : undefined;
+  return moment === undefined ? {} : { expiresAt: moment };
 }
 
 interface EndFieldProps {
-  readonly terms: KnownLabel | undefined;
+  readonly terms: LabelAnswer | undefined;
   /** When it ends now. */
   readonly expiresAt?: string | undefined;
   readonly choice: EndChoice;
@@ -106,36 +108,32 @@ export function EndField({ terms, expiresAt, choice, onChoice }: EndFieldProps) 
   const kindOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : (text as EndChoice["kind"]));
   return (
     <div class="end-fields">
-      <label class="field">
-        <span>Ends</span>
-        <select
-          value={String(choice.kind)}
-          onChange={({ currentTarget }) => onChoice({ ...choice, kind: kindOf(currentTarget.value) })}
-        >
-          {expiresAt !== undefined && (
-            <option value="as-now">as now: {timeUntil(expiresAt, Date.now())}</option>
-          )}
-          <option value="none">
-            {life === undefined ? "never" : `after ${lifeText(life)}, as usual here`}
+      <SelectField
+        label="Ends"
+        value={String(choice.kind)}
+        onValue={(kind) => onChoice({ ...choice, kind: kindOf(kind) })}
+      >
+        {expiresAt !== undefined && (
+          <option value="as-now">as now: {timeUntil(expiresAt, Date.now())}</option>
+        )}
+        <option value="none">
+          {life === undefined ? "never" : `after ${lifetimeText(life)}, as usual here`}
+        </option>
+        {LIVES_S.map((seconds) => (
+          <option key={seconds} value={seconds}>
+            in {lifetimeText(seconds)}
           </option>
-          {LIVES_S.map((seconds) => (
-            <option key={seconds} value={seconds}>
-              in {lifeText(seconds)}
-            </option>
-          ))}
-          <option value="at">at a date and time</option>
-        </select>
-      </label>
+        ))}
+        <option value="at">at a date and time</option>
+      </SelectField>
       {choice.kind === "at" && (
-        <label class="field">
-          <span>Date and time, your zone</span>
-          <input
-            type="datetime-local"
-            required
-            value={choice.field}
-            onInput={({ currentTarget }) => onChoice({ ...choice, field: currentTarget.value })}
-          />
-        </label>
+        <TextField
+          label="Date and time, your zone"
+          type="datetime-local"
+          required
+          value={choice.field}
+          onValue={(field) => onChoice({ ...choice, field })}
+        />
       )}
     </div>
   );

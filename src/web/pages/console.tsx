@@ -6,16 +6,13 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../api/admin.ts";
 import { AccountSection } from "../console/account-section.tsx";
-import { ActionContext } from "../console/action.ts";
 import { KeysSection } from "../console/keys-section.tsx";
-import { RecentSection } from "../console/recent-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
-import { StatusSection } from "../console/status-section.tsx";
+import { RecentSection, StatusSection } from "../console/status-section.tsx";
 import { UsageSection } from "../console/usage-section.tsx";
-import { mountPage } from "../parts/mount.ts";
-import { Newest } from "../parts/newest.ts";
-import { ErrorNotice, Notice } from "../parts/notice.tsx";
-import { Waiting } from "../parts/waiting.tsx";
+import { Button, TextField } from "../parts/fields.tsx";
+import { ActionContext, LatestRequest, useAction, useInterval } from "../parts/hooks.ts";
+import { ErrorNotice, Loading, mountPage, Notice } from "../parts/layout.tsx";
 
 const REFRESH_MS = 30_000;
 
@@ -26,20 +23,20 @@ function Console() {
   const [overview, setOverview] = useState<Overview>();
   const [error, setError] = useState<unknown>();
 
-  const { current: newest } = useRef(new Newest());
+  const { current: latest } = useRef(new LatestRequest());
   const refresh = useCallback(async () => {
-    const isNewest = newest.begin();
+    const isLatest = latest.start();
     try {
       const signedIn = await isSignedIn();
       const answer = signedIn ? await fetchOverview() : undefined;
-      if (!isNewest()) return;
+      if (!isLatest()) return;
       setOverview(answer);
       setError(undefined);
       setStage((before) => (signedIn ? "signed-in" : before === "signed-in" ? "ended" : "signed-out"));
     } catch (failure) {
-      if (isNewest()) setError(failure);
+      if (isLatest()) setError(failure);
     }
-  }, [newest]);
+  }, [latest]);
   /** Runs an action and refreshes: an ended session is noticed here first. */
   const runAction = useCallback(
     async <T,>(work: () => Promise<T>): Promise<T> => {
@@ -54,18 +51,20 @@ function Console() {
   useEffect(() => {
     refresh();
   }, [refresh]);
-  const signedIn = stage === "signed-in";
-  useEffect(() => {
-    if (!signedIn) return undefined;
-    const timer = setInterval(() => {
-      if (!document.hidden) refresh();
-    }, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [signedIn, refresh]);
+  useInterval(() => {
+    if (stage === "signed-in") refresh();
+  }, REFRESH_MS);
 
   if (overview === undefined) {
-    if (stage === "asking")
-      return error === undefined ? <Waiting what="Loading" tall /> : <Unreachable {...{ error, refresh }} />;
+    if (stage === "asking" && error === undefined) return <Loading tall />;
+    if (stage === "asking") {
+      return (
+        <>
+          <ErrorNotice error={error} />
+          <Button onClick={refresh} text="Try again" />
+        </>
+      );
+    }
     return (
       <>
         {stage === "ended" && <Notice kind="plain">Your session has ended. Please sign in again.</Notice>}
@@ -76,7 +75,7 @@ function Console() {
   const leave = async () => {
     await signOut();
     // A refresh on its way must not bring the overview back.
-    newest.drop();
+    latest.cancel();
     setOverview(undefined);
     setStage("signed-out");
   };
@@ -89,9 +88,7 @@ function Console() {
         <a href="#usage">Usage</a>
         <a href="#recent">Recent requests</a>
         <a href="#status">Service</a>
-        <button type="button" class="small" onClick={leave}>
-          Sign out
-        </button>
+        <Button class="small" onClick={leave} text="Sign out" />
       </nav>
       <ErrorNotice error={error} />
       <RequestsSection requests={overview.requests} />
@@ -104,49 +101,28 @@ function Console() {
   );
 }
 
-function Unreachable({ error, refresh }: { readonly error: unknown; readonly refresh: () => Promise<void> }) {
-  return (
-    <>
-      <ErrorNotice error={error} />
-      <button type="button" onClick={refresh}>
-        Try again
-      </button>
-    </>
-  );
-}
-
 function SignIn({ onSignedIn }: { readonly onSignedIn: () => Promise<void> }) {
   const [token, setToken] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const submit = async (event: SubmitEvent) => {
+  const { busy, error, run } = useAction();
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
+    run(async () => {
       await signIn(token.trim());
       await onSignedIn();
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
+    });
   };
   return (
     <form class="stack narrow" onSubmit={submit}>
-      <label class="field">
-        <span>Admin token</span>
-        <input
-          type="password"
-          required
-          autocomplete="current-password"
-          value={token}
-          onInput={({ currentTarget }) => setToken(currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="Admin token"
+        type="password"
+        required
+        autocomplete="current-password"
+        value={token}
+        onValue={setToken}
+      />
       <ErrorNotice error={error} />
-      <button type="submit" class="primary" disabled={busy}>
-        Sign in
-      </button>
+      <Button type="submit" class="primary" disabled={busy} text="Sign in" />
       <p class="hint">The value of SIDEBAND_ADMIN_TOKEN, or the content of admin.token in the data folder.</p>
     </form>
   );

@@ -9,14 +9,10 @@ import { N } from "../../codec/field.ts";
 import { CodecClient } from "../codec/codec-client.ts";
 import type { Reader } from "../codec/messages.ts";
 import { addCopyButtons } from "../docs/code-blocks.ts";
-import { bandsOf } from "../parts/bands.ts";
 import { BlockWords } from "../parts/block-words.tsx";
-import { useLatest } from "../parts/latest.ts";
-import { Legend } from "../parts/legend.tsx";
-import { mountPage } from "../parts/mount.ts";
-import { ErrorNotice } from "../parts/notice.tsx";
-import { Spectrum } from "../parts/spectrum.tsx";
-import { Waiting } from "../parts/waiting.tsx";
+import { useAsync } from "../parts/hooks.ts";
+import { ErrorNotice, Loading, mountPage } from "../parts/layout.tsx";
+import { bandsOf, Legend, Spectrum } from "../parts/spectrum.tsx";
 
 const EXAMPLES = [
   { channel: 0, label: "USER.name", value: "Ada Okafor" },
@@ -39,13 +35,13 @@ function LiveBlock() {
   const [percent, setPercent] = useState(0);
   const [highlight, setHighlight] = useState<number>();
 
-  const { value: built, error } = useLatest(() => {
+  const { value: built, error } = useAsync(() => {
     const present = facts.filter(
       ({ value }) => value !== "" && value.isWellFormed() && sizeBytes(value) <= DEMO_VALUE_BYTES_MAX,
     );
     return codec.ask({ ask: "build", facts: present, reader: READER });
   }, [facts]);
-  const { value: seen } = useLatest(() => {
+  const { value: seen } = useAsync(() => {
     if (built === undefined) return undefined;
     return codec
       .ask({ ask: "damage", text: built.text, kind: "cut-start", share: percent / 100, seed: 1 })
@@ -57,7 +53,7 @@ function LiveBlock() {
   const outcome = seen?.outcome;
   const lost = Math.round((N * percent) / 100);
   if (error !== undefined) return <ErrorNotice error={error} />;
-  if (built === undefined) return <Waiting what="Building a block in this browser" tall />;
+  if (built === undefined) return <Loading what="Building a block in this browser" tall />;
 
   return (
     <div class="live">

@@ -2,10 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { TIERS, type Tier } from "../../base/tiers.ts";
-import { ApiError, call } from "../api/request.ts";
-import { mountPage } from "../parts/mount.ts";
-import { ErrorNotice, Notice } from "../parts/notice.tsx";
-import { tierLimit, tierName } from "../tier-words.ts";
+import { SidebandError } from "../../sdk/errors.ts";
+import { send as sendCall } from "../api/request.ts";
+import { Button } from "../parts/fields.tsx";
+import { tierLimit, tierName } from "../parts/format.ts";
+import { useAction } from "../parts/hooks.ts";
+import { ErrorNotice, mountPage, Notice } from "../parts/layout.tsx";
 
 const PURPOSE_LENGTH_MAX = 2000;
 
@@ -17,29 +19,26 @@ function optionText(tier: Tier): string {
 
 function KeyRequestForm() {
   const [sentTo, setSentTo] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, run } = useAction();
 
-  const send = async (event: SubmitEvent) => {
+  const send = (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const fields = Object.fromEntries(new FormData(form)) as Record<string, string>;
     // The service takes no line breaks.
     const lines = fields.purpose.split(/[\r\n]/).map((line) => line.trim());
     fields.purpose = lines.filter((line) => line !== "").join(" ");
-    setBusy(true);
-    setError(undefined);
-    try {
-      await call("POST", "/key-requests", { body: fields });
-      setSentTo(fields.email);
-    } catch (failure) {
-      setError(failure);
-      // Move the focus to the field that the server refused.
-      const param = failure instanceof ApiError ? failure.param : undefined;
-      if (param !== undefined) form.querySelector<HTMLElement>(`[name="${CSS.escape(param)}"]`)?.focus();
-    } finally {
-      setBusy(false);
-    }
+    run(async () => {
+      try {
+        await sendCall({ method: "POST", path: "/key-requests", body: fields });
+        setSentTo(fields.email);
+      } catch (failure) {
+        // Move the focus to the field that the server refused.
+        const param = SidebandError.isInstance(failure) ? failure.param : undefined;
+        if (param !== undefined) form.querySelector<HTMLElement>(`[name="${CSS.escape(param)}"]`)?.focus();
+        throw failure;
+      }
+    });
   };
 
   if (sentTo !== undefined) {
@@ -75,9 +74,7 @@ function KeyRequestForm() {
         </select>
       </label>
       <ErrorNotice error={error} />
-      <button type="submit" class="primary" disabled={busy}>
-        Ask for a key
-      </button>
+      <Button type="submit" class="primary" disabled={busy} text="Ask for a key" />
     </form>
   );
 }

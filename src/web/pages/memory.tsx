@@ -5,33 +5,33 @@
  */
 
 import { useEffect, useState } from "preact/hooks";
-import { type Memory, MemoryApi, type UsageAnswer } from "../api/memory.ts";
-import { MemoryDesk } from "../memory/memory-desk.tsx";
-import { UserChooser } from "../memory/user-chooser.tsx";
+import type { UsageAnswer } from "../../contract/answers.ts";
+import { type Memory, type PageClient, pageClient } from "../api/memory.ts";
+import { MemoryView } from "../memory/memory-view.tsx";
+import { UserPicker } from "../memory/user-picker.tsx";
+import { Button } from "../parts/fields.tsx";
+import { memoryHash } from "../parts/format.ts";
 import { KeyForm } from "../parts/key-form.tsx";
-import { hashOf } from "../parts/memory-hash.ts";
-import { mountPage } from "../parts/mount.ts";
-import { ErrorNotice } from "../parts/notice.tsx";
-import { Waiting } from "../parts/waiting.tsx";
+import { ErrorNotice, Loading, mountPage } from "../parts/layout.tsx";
 
 /** What stands before the page's own address: only on the page of `sideband open` is there anything. */
 const BASE = location.pathname.replace(/\/memory$/, "");
 
 interface MemoryVisitor {
-  readonly api: MemoryApi;
+  readonly api: PageClient;
   readonly usage: UsageAnswer;
 }
 
 function MemoryPage() {
   const [visitor, setVisitor] = useState<MemoryVisitor>();
   const [error, setError] = useState<unknown>();
-  const enter = async (api: MemoryApi) => setVisitor({ api, usage: await api.usage() });
+  const enter = async (api: PageClient) => setVisitor({ api, usage: await api.usage() });
   useEffect(() => {
-    if (BASE !== "") enter(new MemoryApi({ base: BASE })).catch(setError);
+    if (BASE !== "") enter(pageClient({ base: BASE })).catch(setError);
   }, []);
   if (visitor !== undefined) return <Chosen visitor={visitor} onLeave={() => setVisitor(undefined)} />;
-  if (BASE === "") return <KeyForm button="Open the memory" onKey={(key) => enter(new MemoryApi({ key }))} />;
-  if (error === undefined) return <Waiting what="Loading" tall />;
+  if (BASE === "") return <KeyForm button="Open the memory" onKey={(key) => enter(pageClient({ key }))} />;
+  if (error === undefined) return <Loading tall />;
   return (
     <>
       <ErrorNotice error={error} />
@@ -48,7 +48,7 @@ function Chosen({ visitor, onLeave }: { readonly visitor: MemoryVisitor; readonl
   const bound = usage.user;
   const [memory, setMemory] = useState<Memory | undefined>(() => memoryIn(location.hash, bound));
   const choose = (chosen: Memory | undefined) => {
-    history.replaceState(null, "", `${location.pathname}${chosen === undefined ? "" : hashOf(chosen)}`);
+    history.replaceState(null, "", `${location.pathname}${chosen === undefined ? "" : memoryHash(chosen)}`);
     setMemory(chosen);
   };
   const mayChange = bound === undefined;
@@ -61,19 +61,15 @@ function Chosen({ visitor, onLeave }: { readonly visitor: MemoryVisitor; readonl
           <p>
             Account <b>{usage.account}</b> {usage.access === "read" && <span class="tag">reads only</span>}
           </p>
-          {leave !== undefined && (
-            <button type="button" class="small" onClick={leave}>
-              Forget the key
-            </button>
-          )}
+          {leave !== undefined && <Button class="small" onClick={leave} text="Forget the key" />}
         </div>
-        <UserChooser api={api} canWrite={usage.access !== "read"} onUser={onUser} />
+        <UserPicker api={api} canWrite={usage.access !== "read"} onUser={onUser} />
       </>
     );
   }
   return (
-    <MemoryDesk
-      key={hashOf(memory)}
+    <MemoryView
+      key={memoryHash(memory)}
       api={api}
       usage={usage}
       memory={memory}

@@ -6,23 +6,17 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { N } from "../../codec/field.ts";
-import { type DemoChannel, DemoSandbox, type DemoState, fetchChannels, type ShownCall } from "../api/demo.ts";
-import { duration } from "../api/request.ts";
+import { type DemoChannel, DemoSandbox, type DemoState, fetchChannels, type LastCall } from "../api/demo.ts";
 import { CodecClient } from "../codec/codec-client.ts";
 import type { Reader } from "../codec/messages.ts";
-import { bandsOf } from "../parts/bands.ts";
 import { BlockWords } from "../parts/block-words.tsx";
-import { CallView } from "../parts/call-view.tsx";
-import { ChannelBoard } from "../parts/channel-board.tsx";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { ChannelBoard, LastCallView } from "../parts/channel-board.tsx";
 import { DamageBench } from "../parts/damage-bench.tsx";
-import { useLatest, useNow } from "../parts/latest.ts";
-import { Legend } from "../parts/legend.tsx";
-import { mountPage } from "../parts/mount.ts";
-import { Newest } from "../parts/newest.ts";
-import { ErrorNotice, Notice } from "../parts/notice.tsx";
-import { Spectrum } from "../parts/spectrum.tsx";
-import { Waiting } from "../parts/waiting.tsx";
+import { Button, CopyButton } from "../parts/fields.tsx";
+import { durationText, plural } from "../parts/format.ts";
+import { LatestRequest, useAction, useAsync, useInterval, useNow } from "../parts/hooks.ts";
+import { Card, ErrorNotice, Figures, Loading, mountPage, Notice } from "../parts/layout.tsx";
+import { bandsOf, Legend, Spectrum } from "../parts/spectrum.tsx";
 
 const REFRESH_MS = 15_000;
 const EXAMPLE_LABELS = ["USER.name", "USER.gpu", "PREF.response_style", "TASK.current", "TASK.deadline"];
@@ -59,18 +53,18 @@ function Playground() {
   const [error, setError] = useState<unknown>();
   const [weights, setWeights] = useState<{ loadedBytes: number; totalBytes: number }>();
 
-  const { current: newest } = useRef(new Newest());
+  const { current: latest } = useRef(new LatestRequest());
   const refresh = useCallback(async () => {
-    const isNewest = newest.begin();
+    const isLatest = latest.start();
     try {
       const found = await sandbox.state();
-      if (!isNewest()) return;
+      if (!isLatest()) return;
       setState(found);
       setError(undefined);
     } catch (failure) {
-      if (isNewest()) setError(failure);
+      if (isLatest()) setError(failure);
     }
-  }, [newest]);
+  }, [latest]);
   const load = useCallback(async () => {
     setError(undefined);
     try {
@@ -85,20 +79,15 @@ function Playground() {
   useEffect(() => {
     codec.onProgress = (loadedBytes, totalBytes) => setWeights({ loadedBytes, totalBytes });
     load();
-    const timer = setInterval(() => {
-      if (!document.hidden) refresh();
-    }, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [load, refresh]);
+  }, [load]);
+  useInterval(refresh, REFRESH_MS);
 
   if (ready === undefined || state === undefined) {
-    if (error === undefined) return <Waiting what="Opening a sandbox" tall />;
+    if (error === undefined) return <Loading what="Opening a sandbox" tall />;
     return (
       <>
         <ErrorNotice error={error} />
-        <button type="button" onClick={load}>
-          Try again
-        </button>
+        <Button onClick={load} text="Try again" />
       </>
     );
   }
@@ -120,34 +109,32 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
   const { fdm_block: block, plain_index: index, channel_count: count } = state.context;
   const [highlight, setHighlight] = useState<number>();
   const labelOf = useCallback((channel: number) => channels[channel].label, [channels]);
-  const { value: seen, error } = useLatest(
+  const { value: seen, error } = useAsync(
     () => (block === "" ? undefined : codec.ask({ ask: "inspect", text: block, reader })),
     [block, reader],
   );
   const outcome = seen?.outcome.ok ? seen.outcome : undefined;
   const bands = useMemo(() => (outcome === undefined ? [] : bandsOf(outcome.layout, labelOf)), [outcome]);
   const facts = useMemo(() => factsOf(index, channels), [index, channels]);
-  const [shown, setShown] = useState<ShownCall>();
-  const [flushError, setFlushError] = useState<unknown>();
+  const [lastCall, setLastCall] = useState<LastCall>();
+  const { error: flushError, run } = useAction();
   useEffect(() => {
-    sandbox.onCall = setShown;
+    sandbox.onCall = setLastCall;
   }, []);
   const changing = async (work: Promise<void>) => {
     await work;
     await refresh();
   };
-  const flush = async () => {
-    setFlushError(undefined);
-    await sandbox.flush().catch(setFlushError);
-  };
+  const figures = [
+    [count, plural(count, "fact")],
+    [block === "" ? 0 : N, "tokens"],
+    [outcome?.layout.end ?? "–", "carriers in use"],
+    [outcome === undefined ? "–" : N - outcome.layout.end, "words may be lost"],
+  ] as const;
 
   return (
     <>
-      <section class="card" aria-labelledby="facts-title">
-        <div class="card-head">
-          <h2 id="facts-title">Facts</h2>
-          <SandboxState {...{ state, refresh, channels }} />
-        </div>
+      <Card id="facts" title="Facts" head={<SandboxState {...{ state, refresh, channels }} />}>
         <ChannelBoard
           channels={channels}
           facts={facts}
@@ -155,27 +142,10 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
           onForget={(label) => changing(sandbox.forget(label))}
           onDecode={(label, useModel) => sandbox.decode(label, useModel)}
         >
-          <CallView shown={shown} />
+          <LastCallView call={lastCall} />
         </ChannelBoard>
-      </section>
-      <section class="card" aria-labelledby="block-title">
-        <div class="card-head">
-          <h2 id="block-title">The block</h2>
-          <p class="figures">
-            <span>
-              <b>{count}</b> {count === 1 ? "fact" : "facts"}
-            </span>
-            <span>
-              <b>{block === "" ? 0 : N}</b> tokens
-            </span>
-            <span>
-              <b>{outcome?.layout.end ?? "–"}</b> carriers in use
-            </span>
-            <span>
-              <b>{outcome === undefined ? "–" : N - outcome.layout.end}</b> words may be lost
-            </span>
-          </p>
-        </div>
+      </Card>
+      <Card id="block" title="The block" head={<Figures of={figures} />}>
         <ErrorNotice error={error ?? flushError} />
         {seen !== undefined && !seen.outcome.ok && (
           <Notice kind="bad">This page cannot read the block: {seen.outcome.reason}.</Notice>
@@ -186,7 +156,7 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
           <>
             {outcome === undefined ? (
               seen === undefined &&
-              error === undefined && <Waiting what="Reading the block in this page" tall />
+              error === undefined && <Loading what="Reading the block in this page" tall />
             ) : (
               <>
                 <Spectrum
@@ -215,9 +185,7 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
                 </h3>
                 <pre class="index">{index}</pre>
                 <p class="buttons">
-                  <button type="button" onClick={flush}>
-                    Flush
-                  </button>
+                  <Button onClick={() => run(() => sandbox.flush())} text="Flush" />
                   <span class="hint">
                     Builds the block anew and reads every fact back. The call is shown above.
                   </span>
@@ -226,15 +194,15 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
             </div>
           </>
         )}
-      </section>
+      </Card>
       {block !== "" && (
-        <section class="card" aria-labelledby="bench-title">
-          <div class="card-head">
-            <h2 id="bench-title">Damage bench</h2>
-            <p class="hint">The codec runs in this page. Nothing you do here changes the block above.</p>
-          </div>
+        <Card
+          id="bench"
+          title="Damage bench"
+          head={<p class="hint">The codec runs in this page. Nothing you do here changes the block above.</p>}
+        >
           <DamageBench {...{ codec, reader, block, labelOf }} askServer={(text) => sandbox.read(text)} />
-        </section>
+        </Card>
       )}
     </>
   );
@@ -249,19 +217,14 @@ interface SandboxStateProps {
 /** Says who can see the facts and when they are deleted, with buttons to fill the sandbox and to empty it. */
 function SandboxState({ state, refresh, channels }: SandboxStateProps) {
   const nowMs = useNow();
-  const [error, setError] = useState<unknown>();
+  const { error, run } = useAction();
   const leftS = state.resetsAtMs === undefined ? undefined : (state.resetsAtMs - nowMs) / 1000;
   const over = leftS !== undefined && leftS <= 0;
   useEffect(() => {
     if (over) refresh();
   }, [over, refresh]);
-  const run = async (work: () => Promise<void>) => {
-    try {
-      setError(undefined);
-      await work();
-    } catch (failure) {
-      setError(failure);
-    }
+  const change = async (work: () => Promise<void>) => {
+    await run(work);
     await refresh();
   };
   return (
@@ -270,18 +233,14 @@ function SandboxState({ state, refresh, channels }: SandboxStateProps) {
         <span class="public">Not secret</span> Your sandbox {sandbox.id}, open to everyone who has its address
         {leftS !== undefined && (
           <>
-            ; its facts are deleted in <time>{duration(leftS)}</time>
+            ; its facts are deleted in <time>{durationText(leftS)}</time>
           </>
         )}
         .
       </p>
       <p class="buttons">
-        <button type="button" onClick={() => run(() => fillWithExample(channels))}>
-          Fill in an example
-        </button>
-        <button type="button" onClick={() => run(() => sandbox.reset())}>
-          Delete all now
-        </button>
+        <Button onClick={() => change(() => fillWithExample(channels))} text="Fill in an example" />
+        <Button onClick={() => change(() => sandbox.reset())} text="Delete all now" />
       </p>
       <ErrorNotice error={error} />
     </div>

@@ -7,9 +7,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { DEMO_VALUE_BYTES_MAX } from "../../base/limits.ts";
-import type { DemoChannel } from "../api/demo.ts";
-import { groupName, STANDARD_GROUPS } from "./label-groups.ts";
-import { ErrorNotice } from "./notice.tsx";
+import type { DemoChannel, LastCall } from "../api/demo.ts";
+import { Button, CopyButton, SelectField } from "./fields.tsx";
+import { groupName, STANDARD_GROUPS } from "./format.ts";
+import { useAction } from "./hooks.ts";
+import { ErrorNotice } from "./layout.tsx";
 
 interface ChannelBoardProps {
   readonly channels: readonly DemoChannel[];
@@ -26,14 +28,13 @@ export function ChannelBoard(props: ChannelBoardProps) {
   const { channels, facts, onWrite, onForget, onDecode, children } = props;
   const [chosen, setChosen] = useState(channels[0]);
   const [value, setValue] = useState(facts.get(channels[0].channel) ?? "");
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, run, clearError } = useAction();
   const input = useRef<HTMLInputElement>(null);
 
   const choose = (channel: DemoChannel) => {
     setChosen(channel);
     setValue(facts.get(channel.channel) ?? "");
-    setError(undefined);
+    clearError();
   };
   // If someone else changes the chosen channel, a form without edits shows the new value.
   const known = facts.get(chosen.channel);
@@ -43,47 +44,31 @@ export function ChannelBoard(props: ChannelBoardProps) {
     setBefore(known);
   }, [known]);
 
-  const attempt = async (work: () => Promise<void>) => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await work();
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
-  };
   const write = async (event: SubmitEvent) => {
     event.preventDefault();
-    await attempt(() => onWrite(chosen.label, value));
+    await run(() => onWrite(chosen.label, value));
     input.current?.focus();
   };
   const sizeBytes = new TextEncoder().encode(value).length;
   const { label } = chosen;
+  const channelsOf = (group: string) => channels.filter(({ label }) => label.startsWith(`${group}.`));
 
   return (
     <>
       <form class="composer" onSubmit={write}>
-        <label class="field">
-          <span>Channel</span>
-          <select
-            value={chosen.label}
-            onChange={({ currentTarget }) =>
-              choose(channels.find(({ label }) => label === currentTarget.value) ?? channels[0])
-            }
-          >
-            {STANDARD_GROUPS.map((group) => (
-              <optgroup key={group} label={groupName(group)}>
-                {channels
-                  .filter(({ label }) => label.startsWith(`${group}.`))
-                  .map(({ label }) => (
-                    <option key={label}>{label}</option>
-                  ))}
-              </optgroup>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label="Channel"
+          value={chosen.label}
+          onValue={(name) => choose(channels.find(({ label }) => label === name) ?? channels[0])}
+        >
+          {STANDARD_GROUPS.map((group) => (
+            <optgroup key={group} label={groupName(group)}>
+              {channelsOf(group).map(({ label }) => (
+                <option key={label}>{label}</option>
+              ))}
+            </optgroup>
+          ))}
+        </SelectField>
         <label class="field grow">
           <span>{chosen.description}</span>
           <input
@@ -96,25 +81,26 @@ export function ChannelBoard(props: ChannelBoardProps) {
             onInput={({ currentTarget }) => setValue(currentTarget.value)}
           />
         </label>
-        <button type="submit" class="primary" disabled={busy}>
-          Write
-        </button>
+        <Button type="submit" class="primary" disabled={busy} text="Write" />
       </form>
       <p class={sizeBytes > DEMO_VALUE_BYTES_MAX ? "size too-long" : "size"} role="status">
         {sizeBytes} of at most {DEMO_VALUE_BYTES_MAX} bytes
         {sizeBytes > DEMO_VALUE_BYTES_MAX && ": too long for the demo. Nothing was cut."}
       </p>
       <p class="buttons fact-actions">
-        <button type="button" disabled={busy} onClick={() => attempt(() => onDecode(label, false))}>
-          Decode {label}
-        </button>
-        <button type="button" disabled={busy} onClick={() => attempt(() => onDecode(label, true))}>
-          Decode with the model
-        </button>
+        <Button disabled={busy} onClick={() => run(() => onDecode(label, false))} text={`Decode ${label}`} />
+        <Button
+          disabled={busy}
+          onClick={() => run(() => onDecode(label, true))}
+          text="Decode with the model"
+        />
         {known !== undefined && (
-          <button type="button" class="danger" disabled={busy} onClick={() => attempt(() => onForget(label))}>
-            Delete {label}
-          </button>
+          <Button
+            class="danger"
+            disabled={busy}
+            onClick={() => run(() => onForget(label))}
+            text={`Delete ${label}`}
+          />
         )}
       </p>
       <ErrorNotice error={error} />
@@ -124,29 +110,45 @@ export function ChannelBoard(props: ChannelBoardProps) {
           <section key={group} aria-label={groupName(group)}>
             <h3>{groupName(group)}</h3>
             <ul>
-              {channels
-                .filter(({ label }) => label.startsWith(`${group}.`))
-                .map((channel) => (
-                  <li key={channel.channel}>
-                    <button
-                      type="button"
-                      class={facts.has(channel.channel) ? `filled ${group.toLowerCase()}` : ""}
-                      aria-pressed={channel === chosen}
-                      title={`${channel.description}, channel ${channel.channel}`}
-                      onClick={() => {
-                        choose(channel);
-                        input.current?.focus();
-                      }}
-                    >
-                      <span class="name">{channel.label.slice(group.length + 1)}</span>
-                      <span class="value">{facts.get(channel.channel) ?? ""}</span>
-                    </button>
-                  </li>
-                ))}
+              {channelsOf(group).map((channel) => (
+                <li key={channel.channel}>
+                  <button
+                    type="button"
+                    class={facts.has(channel.channel) ? `filled ${group.toLowerCase()}` : ""}
+                    aria-pressed={channel === chosen}
+                    title={`${channel.description}, channel ${channel.channel}`}
+                    onClick={() => {
+                      choose(channel);
+                      input.current?.focus();
+                    }}
+                  >
+                    <span class="name">{channel.label.slice(group.length + 1)}</span>
+                    <span class="value">{facts.get(channel.channel) ?? ""}</span>
+                  </button>
+                </li>
+              ))}
             </ul>
           </section>
         ))}
       </div>
     </>
+  );
+}
+
+/** The call that the last action made, as a command to copy, with the answer of the service. */
+export function LastCallView({ call }: { readonly call: LastCall | undefined }) {
+  if (call === undefined) return <p class="hint">Each action shows here the call that it makes.</p>;
+  return (
+    <div class="last-call">
+      <h3>
+        The last call <CopyButton text={call.curl} what="the command" />
+      </h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+      <pre tabIndex={0}>{call.curl}</pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+      <pre tabIndex={0} class="answer">
+        {call.answer}
+      </pre>
+    </div>
   );
 }

@@ -4,25 +4,23 @@
  */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { ServerReading } from "../api/demo.ts";
-import { ApiError } from "../api/request.ts";
+import type { ReadAnswer } from "../../contract/answers.ts";
+import { isSidebandError } from "../../sdk/errors.ts";
 import type { CodecClient } from "../codec/codec-client.ts";
-import { DAMAGE_KINDS, type DamageKind } from "../codec/damage-kinds.ts";
-import type { Inspection, Reader } from "../codec/messages.ts";
-import { type Band, bandsOf } from "./bands.ts";
-import { useLatest } from "./latest.ts";
-import { useReading } from "./newest.ts";
-import { ErrorNotice, Notice } from "./notice.tsx";
-import { PlaceMap } from "./place-map.tsx";
-import { Spectrum } from "./spectrum.tsx";
-import { Waiting } from "./waiting.tsx";
+import { DAMAGE_KINDS, type DamageKind, type Inspection, type Reader } from "../codec/messages.ts";
+import { WordMap } from "./block-words.tsx";
+import { Button } from "./fields.tsx";
+import { countText } from "./format.ts";
+import { useAsync, useQuery } from "./hooks.ts";
+import { ErrorNotice, Loading, Notice } from "./layout.tsx";
+import { bandsOf, Spectrum } from "./spectrum.tsx";
 
 interface DamageBenchProps {
   readonly codec: CodecClient;
   readonly reader: Reader;
   readonly block: string;
   readonly labelOf: (channel: number) => string;
-  readonly askServer: (text: string) => Promise<ServerReading>;
+  readonly askServer: (text: string) => Promise<ReadAnswer>;
 }
 
 export function DamageBench({ codec, reader, block, labelOf, askServer }: DamageBenchProps) {
@@ -33,12 +31,12 @@ export function DamageBench({ codec, reader, block, labelOf, askServer }: Damage
 
   // Edits belong to the old block: a new block removes them.
   useEffect(() => setByHand(undefined), [block]);
-  const { value: damaged } = useLatest(
+  const { value: damaged } = useAsync(
     () => codec.ask({ ask: "damage", text: block, kind, share: percent / 100, seed }),
     [block, kind, percent, seed],
   );
   const text = byHand ?? damaged?.text ?? "";
-  const { value: inspection, error } = useLatest(
+  const { value: inspection, error } = useAsync(
     () => (text === "" ? undefined : codec.ask({ ask: "inspect", text, reader })),
     [text, reader],
   );
@@ -82,7 +80,7 @@ export function DamageBench({ codec, reader, block, labelOf, askServer }: Damage
       <div class="bench-result">
         <ErrorNotice error={error} />
         {inspection === undefined ? (
-          error === undefined && <Waiting what="Reading the damaged copy" tall />
+          error === undefined && <Loading what="Reading the damaged copy" tall />
         ) : (
           <Verdict {...{ inspection, text, labelOf, askServer }} />
         )}
@@ -99,12 +97,8 @@ export function DamageBench({ codec, reader, block, labelOf, askServer }: Damage
           />
         </label>
         <p class="buttons">
-          <button type="button" onClick={() => damageAgain(() => setSeed(seed + 1))}>
-            Damage other words
-          </button>
-          <button type="button" onClick={() => damageAgain(() => setPercent(0))}>
-            Undo the damage
-          </button>
+          <Button onClick={() => damageAgain(() => setSeed(seed + 1))} text="Damage other words" />
+          <Button onClick={() => damageAgain(() => setPercent(0))} text="Undo the damage" />
         </p>
       </div>
     </div>
@@ -120,20 +114,15 @@ interface VerdictProps {
 
 function Verdict({ inspection, text, labelOf, askServer }: VerdictProps) {
   const { outcome, wordCount, tookMs, received } = inspection;
-  const bands: Band[] = useMemo(
-    () => (outcome.ok ? bandsOf(outcome.layout, labelOf) : []),
-    [outcome, labelOf],
-  );
+  const bands = useMemo(() => (outcome.ok ? bandsOf(outcome.layout, labelOf) : []), [outcome, labelOf]);
   const took = `${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms in this browser`;
   return (
     <>
       {outcome.ok ? (
         <Notice kind="good">
-          <strong>
-            All {outcome.facts.length} {outcome.facts.length === 1 ? "fact" : "facts"} read, exactly.
-          </strong>{" "}
-          {outcome.missing} words were missing and {outcome.wrong} wrong; {outcome.guardLeft} more may go
-          missing. <small>{took}</small>
+          <strong>All {countText(outcome.facts.length, "fact")} read, exactly.</strong> {outcome.missing}{" "}
+          words were missing and {outcome.wrong} wrong; {outcome.guardLeft} more may go missing.{" "}
+          <small>{took}</small>
         </Notice>
       ) : (
         <Notice kind="bad">
@@ -143,7 +132,7 @@ function Verdict({ inspection, text, labelOf, askServer }: VerdictProps) {
           </small>
         </Notice>
       )}
-      {outcome.ok && <PlaceMap wordStates={outcome.wordStates} />}
+      {outcome.ok && <WordMap wordStates={outcome.wordStates} />}
       <Spectrum
         carriers={received}
         bands={bands}
@@ -177,42 +166,40 @@ function Verdict({ inspection, text, labelOf, askServer }: VerdictProps) {
           </tbody>
         </table>
       )}
-      <ServerOpinion {...{ inspection, text, askServer }} />
+      <ServerResult {...{ inspection, text, askServer }} />
     </>
   );
 }
 
 /** The answer of POST /demo/read for the same text, on request. */
-function ServerOpinion({ inspection, text, askServer }: Omit<VerdictProps, "labelOf">) {
-  const [opinion, setOpinion] = useState<ServerReading | "refused">();
-  const { busy: asking, error, read, drop } = useReading();
+function ServerResult({ inspection, text, askServer }: Omit<VerdictProps, "labelOf">) {
+  const [result, setResult] = useState<ReadAnswer | "refused">();
+  const { busy, error, query, cancel } = useQuery();
   useEffect(() => {
     // An answer on its way is about another text.
-    drop();
-    setOpinion(undefined);
+    cancel();
+    setResult(undefined);
   }, [text]);
 
   const ask = () =>
-    read(
+    query(
       () =>
         askServer(text).catch((failure): "refused" => {
-          if (failure instanceof ApiError && failure.code === "block_unreadable") return "refused";
+          if (isSidebandError(failure, "block_unreadable")) return "refused";
           throw failure;
         }),
-      setOpinion,
+      setResult,
     );
   return (
-    <div class="server-opinion">
-      <button type="button" onClick={ask} disabled={asking}>
-        Ask the server
-      </button>
+    <div class="server-result">
+      <Button onClick={ask} disabled={busy} text="Ask the server" />
       <ErrorNotice error={error} />
-      {opinion !== undefined && (
-        <Notice kind={agrees(inspection, opinion) ? "good" : "bad"}>
-          {agrees(inspection, opinion) ? "The server agrees" : "The server disagrees"}:{" "}
-          {opinion === "refused"
+      {result !== undefined && (
+        <Notice kind={agrees(inspection, result) ? "good" : "bad"}>
+          {agrees(inspection, result) ? "The server agrees" : "The server disagrees"}:{" "}
+          {result === "refused"
             ? "the block cannot be read reliably."
-            : `${opinion.facts.length} facts, ${opinion.missing} missing, ${opinion.wrong} wrong, ${opinion.guard_left} to spare.`}
+            : `${result.facts.length} facts, ${result.missing} missing, ${result.wrong} wrong, ${result.guard_left} to spare.`}
         </Notice>
       )}
     </div>
@@ -220,9 +207,9 @@ function ServerOpinion({ inspection, text, askServer }: Omit<VerdictProps, "labe
 }
 
 /** Whether browser and server read the same facts with the same damage. */
-export function agrees({ outcome }: Inspection, opinion: ServerReading | "refused"): boolean {
-  if (opinion === "refused" || !outcome.ok) return opinion === "refused" && !outcome.ok;
-  const { facts, missing, wrong, repaired, guard_left } = opinion;
+export function agrees({ outcome }: Inspection, result: ReadAnswer | "refused"): boolean {
+  if (result === "refused" || !outcome.ok) return result === "refused" && !outcome.ok;
+  const { facts, missing, wrong, repaired, guard_left } = result;
   return (
     missing === outcome.missing &&
     wrong === outcome.wrong &&

@@ -4,7 +4,9 @@
  */
 
 import { useEffect, useState } from "preact/hooks";
-import { ErrorNotice } from "./notice.tsx";
+import { Button, TextField } from "./fields.tsx";
+import { useAction } from "./hooks.ts";
+import { ErrorNotice } from "./layout.tsx";
 
 interface KeyFormProps {
   readonly button: string;
@@ -14,8 +16,7 @@ interface KeyFormProps {
 
 export function KeyForm({ button, onKey }: KeyFormProps) {
   const [key, setKey] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, run } = useAction();
   // A page restored from the browser's cache would still show what the key opened: reload it.
   useEffect(() => {
     const reload = (event: PageTransitionEvent) => event.persisted && location.reload();
@@ -23,35 +24,24 @@ export function KeyForm({ button, onKey }: KeyFormProps) {
     return () => removeEventListener("pageshow", reload);
   }, []);
 
-  const take = async (event: SubmitEvent) => {
+  const take = (event: SubmitEvent) => {
     event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onKey(key.trim());
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
+    run(() => onKey(key.trim()));
   };
   return (
     <form class="stack narrow" onSubmit={take}>
-      <label class="field">
-        <span>Your key</span>
-        <input
-          type="password"
-          required
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="sb_live_…"
-          value={key}
-          onInput={({ currentTarget }) => setKey(currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="Your key"
+        type="password"
+        required
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="sb_live_…"
+        value={key}
+        onValue={setKey}
+      />
       <ErrorNotice error={error} />
-      <button type="submit" class="primary" disabled={busy}>
-        {button}
-      </button>
+      <Button type="submit" class="primary" disabled={busy} text={button} />
       <p class="hint">
         No key yet? <a href="/keys">Ask for one</a>.
       </p>

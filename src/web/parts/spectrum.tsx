@@ -1,12 +1,13 @@
 /**
  * A spectrum on a canvas: 512 bars, one for each carrier, as high as its digit, in the colour of its band. Carriers
  * after the last band are the guard band, which should be empty; what is there is drawn in the colour of noise.
- * Narrow screens get the carriers in two rows. Changes are animated, unless the visitor asked for less motion.
+ * Narrow screens get the carriers in two rows. Changes are animated, unless the visitor asked for less motion. The bands
+ * say which carriers belong to what, and the legend names them.
  */
 
 import { useEffect, useRef } from "preact/hooks";
+import type { Layout } from "../../codec/block.ts";
 import { N, P } from "../../codec/field.ts";
-import type { Band } from "./bands.ts";
 
 interface SpectrumProps {
   /** 512 digits; undefined while there is none. */
@@ -126,4 +127,80 @@ function draw(
   for (let row = 0; row < rows; row++) {
     context.fillRect(0, row * (rowHeight + ROW_GAP) + rowHeight - 1, width, 1);
   }
+}
+
+interface LegendProps {
+  readonly bands: readonly Band[];
+  readonly highlight: number | undefined;
+  readonly onHighlight: (start: number | undefined) => void;
+}
+
+/** A button for each band that highlights it, with its number of carriers. */
+export function Legend({ bands, highlight, onHighlight }: LegendProps) {
+  const inUse = bands.length === 0 ? 0 : bands[bands.length - 1].end;
+  return (
+    <ul class="legend" aria-label="What the carriers belong to">
+      {bands.map((band) => (
+        <li key={band.start}>
+          <button
+            type="button"
+            aria-pressed={highlight === band.start}
+            onClick={() => onHighlight(highlight === band.start ? undefined : band.start)}
+            onPointerEnter={() => onHighlight(band.start)}
+            onPointerLeave={() => onHighlight(undefined)}
+          >
+            <span class="swatch" style={{ background: `var(${band.paint})` }} aria-hidden="true" />
+            {band.name} <small>{band.end - band.start}</small>
+          </button>
+        </li>
+      ))}
+      <li class="silent">
+        <span class="swatch guard" aria-hidden="true" />
+        Guard band, silent <small>{N - inUse}</small>
+      </li>
+    </ul>
+  );
+}
+
+export interface Band {
+  readonly name: string;
+  readonly start: number;
+  /** The first carrier after it. */
+  readonly end: number;
+  /** The custom property that holds its colour. */
+  readonly paint: string;
+  readonly channel?: number;
+}
+
+/** The custom properties of the four groups of labels, in channel order: ten channels each. */
+const GROUP_PAINTS = ["--user", "--pref", "--task", "--proj"];
+const CHANNELS_IN_GROUP = 10;
+/** Of the channels after them, which hold the labels of an account's own. */
+const OWN_PAINT = "--own";
+const SHADES = 3;
+
+export function bandsOf(layout: Layout, labelOf: (channel: number) => string): Band[] {
+  const { directory } = layout;
+  return [
+    { name: "Header", start: 0, end: 1, paint: "--header" },
+    { name: "Seal", start: 1, end: directory.start, paint: "--seal" },
+    {
+      name: "Directory",
+      start: directory.start,
+      end: directory.start + directory.count,
+      paint: "--directory",
+    },
+    ...layout.channels.map(({ channel, start, count }, i) => ({
+      name: labelOf(channel),
+      start,
+      end: start + count,
+      paint: paintOf(channel, i),
+      channel,
+    })),
+  ];
+}
+
+/** Neighbours differ in shade, groups in hue. */
+function paintOf(channel: number, index: number): string {
+  return `${GROUP_PAINTS[Math.floor(channel / CHANNELS_IN_GROUP)] ?? OWN_PAINT}-${index % SHADES}`;
 }

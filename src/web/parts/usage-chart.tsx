@@ -1,16 +1,35 @@
 /**
- * Facts written by day, as bars (uPlot), with the same figures as a table for those who cannot see them. Days without
- * writes are drawn as zero. Days are in UTC, like the limits.
+ * What a key has used: of its monthly limit, as a meter; and by day, as bars (uPlot), with the same figures as a table for
+ * those who cannot see them. Days without writes are drawn as zero. Days are in UTC, like the limits.
  */
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import type { DayCount } from "../api/account.ts";
+import type { UsageDaysAnswer } from "../../contract/answers.ts";
 
-interface UsageChartProps {
-  readonly from: string;
-  readonly to: string;
-  readonly days: readonly DayCount[];
+interface QuotaMeterProps {
+  readonly used: number;
+  /** null without a limit. */
+  readonly limit: number | null;
+  readonly label: string;
+}
+
+const NEARLY_FULL = 0.9;
+
+export function QuotaMeter({ used, limit, label }: QuotaMeterProps) {
+  const usedText = used.toLocaleString("en");
+  if (limit === null) return <span>{usedText}, no limit</span>;
+  return (
+    <span class="quota">
+      <meter aria-label={label} min={0} max={limit} high={limit * NEARLY_FULL} optimum={0} value={used} />
+      <span>
+        {usedText} of {limit.toLocaleString("en")}
+      </span>
+    </span>
+  );
+}
+
+interface UsageChartProps extends UsageDaysAnswer {
   readonly label: string;
 }
 
@@ -76,7 +95,7 @@ export function UsageChart({ from, to, days, label }: UsageChartProps) {
   );
 }
 
-function seriesOf(from: string, to: string, days: readonly DayCount[]): [number[], number[]] {
+function seriesOf(from: string, to: string, days: UsageDaysAnswer["days"]): [number[], number[]] {
   const counts = new Map(days.map(({ day, count }) => [day, count]));
   const last = Date.parse(to) / 1000;
   const times: number[] = [];

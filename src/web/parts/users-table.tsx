@@ -2,12 +2,11 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { UsersAnswer } from "../../contract/answers.ts";
-import { hashOf } from "./memory-hash.ts";
-import { minuteOf } from "./minute.ts";
-import { useReading } from "./newest.ts";
-import { ErrorNotice } from "./notice.tsx";
-import { RowsTable } from "./rows-table.tsx";
-import { Waiting } from "./waiting.tsx";
+import { DataTable } from "./data-table.tsx";
+import { Button, TextField } from "./fields.tsx";
+import { countText, memoryHash, minuteText } from "./format.ts";
+import { useQuery } from "./hooks.ts";
+import { ErrorNotice, Loading } from "./layout.tsx";
 
 type Users = UsersAnswer["users"];
 
@@ -25,9 +24,9 @@ export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
   const [prefix, setPrefix] = useState("");
   const [users, setUsers] = useState<Users>();
   const [next, setNext] = useState<string | null>(null);
-  const { busy, error, read } = useReading();
+  const { busy, error, query } = useQuery();
   const show = (cursor?: string) =>
-    read(
+    query(
       () => ask(prefix, cursor),
       (page) => {
         setUsers(cursor === undefined ? page.users : [...(users ?? []), ...page.users]);
@@ -46,23 +45,14 @@ export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
           show();
         }}
       >
-        <label class="field">
-          <span>Users whose name begins with</span>
-          <input
-            type="search"
-            value={prefix}
-            onInput={({ currentTarget }) => setPrefix(currentTarget.value)}
-          />
-        </label>
-        <button type="submit" disabled={busy}>
-          Show
-        </button>
+        <TextField label="Users whose name begins with" type="search" value={prefix} onValue={setPrefix} />
+        <Button type="submit" disabled={busy} text="Show" />
       </form>
       <ErrorNotice error={error} />
-      {users === undefined && error === undefined && <Waiting what="Loading" />}
+      {users === undefined && error === undefined && <Loading />}
       {users?.length === 0 && <p class="hint">There are no such users.</p>}
       {users !== undefined && users.length > 0 && (
-        <RowsTable
+        <DataTable
           caption={captionOf(users.length, account, next !== null)}
           label="Users of the account"
           rows={users}
@@ -72,23 +62,17 @@ export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
               name: "User",
               class: "text",
               cell: ({ user_id }) =>
-                linked ? (
-                  <a href={`/memory${hashOf({ userId: user_id, project: undefined })}`}>{user_id}</a>
-                ) : (
-                  user_id
-                ),
+                linked ? <a href={`/memory${memoryHash({ userId: user_id })}`}>{user_id}</a> : user_id,
             },
             { name: "Own facts", class: "number", cell: ({ channel_count }) => channel_count },
             { name: "Projects", class: "text", cell: ({ projects }) => projectsText(projects) },
-            { name: "Changed", class: "whole", cell: ({ updated_at }) => minuteOf(updated_at) },
+            { name: "Changed", class: "whole", cell: ({ updated_at }) => minuteText(updated_at) },
           ]}
         />
       )}
       {next !== null && (
         <p class="buttons">
-          <button type="button" class="small" disabled={busy} onClick={() => show(next)}>
-            Show more users
-          </button>
+          <Button class="small" disabled={busy} onClick={() => show(next)} text="Show more users" />
         </p>
       )}
     </>
@@ -96,7 +80,7 @@ export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
 }
 
 function captionOf(count: number, account: string, hasMore: boolean): string {
-  return `${count} ${count === 1 ? "user" : "users"} of ${account}${hasMore ? ", and more" : ""}, times in UTC`;
+  return `${countText(count, "user")} of ${account}${hasMore ? ", and more" : ""}, times in UTC`;
 }
 
 function projectsText(projects: readonly string[]): string {

@@ -1,19 +1,19 @@
 /** The parts of an OpenAPI 3.1 document that the reference shows, flattened into rows. */
 
-export interface ShownSchema {
+export interface SchemaDoc {
   readonly type?: string | readonly string[];
   readonly description?: string;
-  readonly properties?: Readonly<Record<string, ShownSchema>>;
+  readonly properties?: Readonly<Record<string, SchemaDoc>>;
   readonly required?: readonly string[];
-  readonly items?: ShownSchema;
-  readonly anyOf?: readonly ShownSchema[];
+  readonly items?: SchemaDoc;
+  readonly anyOf?: readonly SchemaDoc[];
   readonly const?: unknown;
   readonly minLength?: number;
   readonly maxLength?: number;
 }
 
 interface Content {
-  readonly schema?: ShownSchema;
+  readonly schema?: SchemaDoc;
   readonly example?: unknown;
 }
 
@@ -25,7 +25,7 @@ interface DocumentOperation {
     readonly name: string;
     readonly in: string;
     readonly required?: boolean;
-    readonly schema: ShownSchema;
+    readonly schema: SchemaDoc;
     readonly example?: unknown;
   }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
@@ -42,7 +42,7 @@ interface DocumentOperation {
 
 export interface Document {
   readonly info: { readonly version: string; readonly description: string };
-  readonly components: { readonly schemas: Readonly<Record<string, ShownSchema>> };
+  readonly components: { readonly schemas: Readonly<Record<string, SchemaDoc>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
 }
 
@@ -53,7 +53,7 @@ export interface Field {
   readonly about: string;
 }
 
-export interface OperationText {
+export interface OperationDoc {
   readonly id: string;
   readonly method: string;
   readonly path: string;
@@ -62,11 +62,11 @@ export interface OperationText {
   readonly body: readonly Field[];
   readonly answer: readonly Field[];
   readonly errors: readonly { readonly status: string; readonly code: string; readonly meaning: string }[];
-  readonly example: ExampleText;
+  readonly example: ExampleDoc;
 }
 
 /** A request and its answer, as the document has them. */
-export interface ExampleText {
+export interface ExampleDoc {
   /** Values of the parameters in the path and in the query. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ const GROUPS: readonly (readonly [name: string, about: string])[] = [
   ["Admin", "With the operator's admin token."],
 ];
 
-export function groupsOf(document: Document): { name: string; about: string; operations: OperationText[] }[] {
+export function groupsOf(document: Document): { name: string; about: string; operations: OperationDoc[] }[] {
   const all = Object.entries(resolved(document)).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       group: operation.tags[0],
@@ -104,7 +104,7 @@ function resolved({ paths, components }: Document): Document["paths"] {
   );
 }
 
-function describe(method: string, path: string, operation: DocumentOperation): OperationText {
+function describe(method: string, path: string, operation: DocumentOperation): OperationDoc {
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const [status = "", success] = Object.entries(responses).find(([code]) => code.startsWith("2")) ?? [];
   const valuesIn = (place: string) =>
@@ -146,7 +146,7 @@ function describe(method: string, path: string, operation: DocumentOperation): O
 }
 
 /** The fields of an object. Fields of inner objects and lists have a path: `facts[].label`. */
-function fieldsOf(schema: ShownSchema | undefined, prefix = ""): Field[] {
+function fieldsOf(schema: SchemaDoc | undefined, prefix = ""): Field[] {
   return Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => {
     const path = prefix + name;
     const row = {
@@ -161,7 +161,7 @@ function fieldsOf(schema: ShownSchema | undefined, prefix = ""): Field[] {
   });
 }
 
-export function typeOf({ type, anyOf, items, const: fixed }: ShownSchema): string {
+export function typeOf({ type, anyOf, items, const: fixed }: SchemaDoc): string {
   if (fixed !== undefined) return JSON.stringify(fixed);
   if (anyOf !== undefined) return anyOf.map(typeOf).join(" or ");
   if (items !== undefined) return `list of ${typeOf(items)}s`;

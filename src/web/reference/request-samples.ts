@@ -4,8 +4,8 @@
  * written here could be read. A test runs every one of them against a real service.
  */
 
-import type { CodeSample } from "../docs/code-samples.ts";
-import type { OperationText } from "./openapi.ts";
+import type { CodeSample } from "../shell.ts";
+import type { OperationDoc } from "./openapi.ts";
 
 const ADDRESS = "http://127.0.0.1:8787";
 /** For each group of calls, the variable that holds its key or token. */
@@ -41,6 +41,7 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   removeLabel: ["removeLabel", "label"],
   createToken: ["token", "user_id"],
   usage: ["usage"],
+  usageDays: ["usageDays"],
   channels: ["channels"],
   demoEncode: ["demo.encode", "label", "value"],
   demoContext: ["demo.context"],
@@ -52,7 +53,7 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
 const BLOCK_SOURCES: Readonly<Record<string, string>> = { read: "/context", demoRead: "/demo/context" };
 
 /** Where the block of a call's body comes from; undefined for a call that takes none. */
-export function blockAddressOf({ id, example }: OperationText): string | undefined {
+export function blockAddressOf({ id, example }: OperationDoc): string | undefined {
   const path = BLOCK_SOURCES[id];
   if (path === undefined) return undefined;
   const { user_id } = example.body as { readonly user_id?: string };
@@ -64,14 +65,14 @@ const README_USER = "ada";
 export const TRY_USER = "try-it";
 
 /** The call with another user than the README's. */
-export function forTrying(operation: OperationText): OperationText {
+export function forTrying(operation: OperationDoc): OperationDoc {
   const example = JSON.parse(JSON.stringify(operation.example), (_, value) =>
     value === README_USER ? TRY_USER : value,
   );
   return { ...operation, example };
 }
 
-export function requestSamples(group: string, operation: OperationText): CodeSample[] {
+export function requestSamples(group: string, operation: OperationDoc): CodeSample[] {
   return [
     { language: "sh", text: curlText(group, operation) },
     { language: "ts", text: typescriptText(group, operation) },
@@ -80,13 +81,13 @@ export function requestSamples(group: string, operation: OperationText): CodeSam
 }
 
 /** The address with its parameters filled in. */
-export function addressOf({ path, example: { params, query } }: OperationText): string {
+export function addressOf({ path, example: { params, query } }: OperationDoc): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? name);
   const search = new URLSearchParams(query).toString();
   return filled + (search === "" ? "" : `?${search}`);
 }
 
-function curlText(group: string, operation: OperationText): string {
+function curlText(group: string, operation: OperationDoc): string {
   const { method, example } = operation;
   const secret = SECRETS[group];
   // With a body curl sends a POST by itself.
@@ -109,7 +110,7 @@ function curlText(group: string, operation: OperationText): string {
   return lines.join(" \\\n  ");
 }
 
-function typescriptText(group: string, operation: OperationText): string {
+function typescriptText(group: string, operation: OperationDoc): string {
   const { id, method, example, answer } = operation;
   const secret = SECRETS[group];
   const call = CLIENT_CALLS[id];
@@ -159,7 +160,7 @@ function clientOption([name, value]: [string, unknown]): [string, unknown] {
   return [option, name === "limit" ? Number(value) : value];
 }
 
-function pythonText(group: string, operation: OperationText): string {
+function pythonText(group: string, operation: OperationDoc): string {
   const { method, example, answer } = operation;
   const secret = SECRETS[group];
   const hasBody = example.body !== undefined;

@@ -52,49 +52,57 @@ function formOf({ dataset }: HTMLElement): HTMLFormElement {
     send.textContent = question === "" ? "Send" : "Confirm";
     send.className = question === "" ? "primary" : "danger asked";
   };
+  /** Why it is not sent. */
+  const refusal = () => {
+    if (needsKey && key.value.trim() === "") {
+      key.focus();
+      return "This call needs a key: type it in above.";
+    }
+    if (!isPath(where.value)) return "The path begins with one slash.";
+    const question = `${method} ${where.value}`;
+    if ((method !== "DELETE" && !UNDOES.test(where.value)) || asked === question) return undefined;
+    send.focus();
+    ask(question);
+    return `Not sent yet: ${question} cannot be undone. Press Confirm to send it.`;
+  };
   send.addEventListener("blur", () => ask(""));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     output.hidden = false;
-    if (needsKey && key.value.trim() === "") {
-      output.textContent = "This call needs a key: type it in above.";
-      key.focus();
-      return;
-    }
-    if (!isPath(where.value)) {
-      output.textContent = "The path begins with one slash.";
-      return;
-    }
-    const question = `${method} ${where.value}`;
-    if ((method === "DELETE" || UNDOES.test(where.value)) && asked !== question) {
-      output.textContent = `Not sent yet: ${question} cannot be undone. Press Confirm to send it.`;
-      send.focus();
-      ask(question);
-      return;
-    }
+    const refused = refusal();
+    output.textContent = refused ?? "Sending …";
+    if (refused !== undefined) return;
     ask("");
-    const access = needsKey ? { key: key.value.trim() } : {};
     send.disabled = true;
-    output.textContent = "Sending …";
-    if (block !== "" && SHORTENED.test(json.value)) {
-      const { text } = await answerTo("GET", blockAddress(block, where.value, json.value), access);
-      const own = formFields(text).fdm_block;
-      if (own === "") {
-        output.textContent = "There are no facts yet, so there is no block to read. Write one first.";
-        send.disabled = false;
-        return;
-      }
-      // Without an answer the call itself is sent, and says what is wrong.
-      if (typeof own === "string") json.value = json.value.replace(SHORTENED, () => own);
-    }
-    const { head, text } = await answerTo(method, where.value, {
-      ...access,
-      ...(body === "" ? {} : { body: json.value }),
-    });
-    output.textContent = `${head}\n${pretty(text).slice(0, ANSWER_LENGTH_MAX)}`;
+    const access = needsKey ? { key: key.value.trim() } : {};
+    const shown = body === "" ? undefined : json;
+    output.textContent = await answerText({ method, path: where.value, access, json: shown, block });
     send.disabled = false;
   });
   return form;
+}
+
+interface TriedCall {
+  readonly method: string;
+  readonly path: string;
+  readonly access: { readonly key?: string };
+  readonly json: HTMLTextAreaElement | undefined;
+  /** Where the block of the body comes from; "" for a body without one. */
+  readonly block: string;
+}
+
+/** What is shown of a call that was sent. */
+async function answerText({ method, path, access, json, block }: TriedCall): Promise<string> {
+  if (json !== undefined && block !== "" && SHORTENED.test(json.value)) {
+    const { text } = await answerTo("GET", blockAddress(block, path, json.value), access);
+    const own = formFields(text).fdm_block;
+    if (own === "") return "There are no facts yet, so there is no block to read. Write one first.";
+    // Without an answer the call itself is sent, and says what is wrong.
+    if (typeof own === "string") json.value = json.value.replace(SHORTENED, () => own);
+  }
+  const sent = json === undefined ? access : { ...access, body: json.value };
+  const { head, text } = await answerTo(method, path, sent);
+  return `${head}\n${pretty(text).slice(0, ANSWER_LENGTH_MAX)}`;
 }
 
 /** Only to this service: browsers take "/\\host" and "/<tab>/host" for another one too. */

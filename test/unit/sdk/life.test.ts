@@ -197,3 +197,47 @@ test("an own label is added, used, changed and listed", async () => {
   const { channels, free } = await memory.channels();
   assert.deepEqual([channels.length, channels[40].label, free], [41, "FAMILY.wife", 215]);
 });
+
+test("the events of a user, or of all, come as they happen; a stream ends by a break and by its signal", async () => {
+  const stop = new AbortController();
+  const connections: boolean[] = [];
+  let hasBegun = () => {};
+  const begun = new Promise<void>((resolve) => {
+    hasBegun = resolve;
+  });
+  const all = memory.events(undefined, {
+    signal: stop.signal,
+    onConnected(isConnected) {
+      connections.push(isConnected);
+      hasBegun();
+    },
+  });
+  const first = all.next();
+  await begun;
+  await memory.encode("eva", "USER.name", "Eva");
+  await memory.encode("eve", "USER.name", "Eve");
+  const { value } = await first;
+  assert.ok(value.kind === "written" && value.revision > 0);
+  assert.deepEqual([value.user_id, value.label, value.written_by], ["eva", "USER.name", "tests"]);
+  for await (const event of memory.events("eve", { lastEventId: value.id })) {
+    assert.equal(event.kind === "written" && event.user_id, "eve");
+    break;
+  }
+  assert.equal((await all.next()).value.user_id, "eve");
+  const waiting = all.next();
+  stop.abort(new Error("enough"));
+  await assert.rejects(waiting, /enough/);
+  assert.deepEqual(connections, [true, false]);
+});
+
+test("an export has everything of a user, line by line, and nothing of another", async () => {
+  await memory.encode("exported", "USER.name", "first");
+  await memory.encode("exported", "USER.name", "second", { project: "loom" });
+  const lines: string[] = [];
+  for await (const line of memory.exportUser("exported")) lines.push(line);
+  const text = lines.join("\n");
+  assert.ok(lines.every((line) => typeof JSON.parse(line).kind === "string"));
+  assert.ok(text.includes("first") && text.includes("second") && !text.includes("Eva"));
+  const wrong = new Sideband({ baseUrl: running.url, apiKey: "sb_live_wrong", retries: 0 });
+  assert.equal((await refusal(wrong.exportUser("exported").next())).code, "invalid_key");
+});

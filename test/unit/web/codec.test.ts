@@ -8,9 +8,8 @@ import { readBlock } from "../../../src/codec/read-block.ts";
 import { deriveBlockKey } from "../../../src/codec/seal.ts";
 import { Codebooks } from "../../../src/web/codec/codebooks.ts";
 import { damageText } from "../../../src/web/codec/damage.ts";
-import { DAMAGE_KINDS, type DamageKind } from "../../../src/web/codec/damage-kinds.ts";
-import { buildForShow, inspect } from "../../../src/web/codec/inspect.ts";
-import { WORD_STATE } from "../../../src/web/codec/messages.ts";
+import { buildBlockView, inspect } from "../../../src/web/codec/inspect.ts";
+import { DAMAGE_KINDS, type DamageKind, WORD_STATE } from "../../../src/web/codec/messages.ts";
 
 const oldKey = deriveBlockKey(new Uint8Array(32).fill(1), 0, "@demo");
 const key = deriveBlockKey(new Uint8Array(32).fill(2), 1, "@demo");
@@ -95,14 +94,14 @@ test("what is no block is refused, with nothing to draw; a ruined one is drawn",
 });
 
 test("a block that is built for show is the codec's block", () => {
-  const built = buildForShow(FACTS, options);
+  const built = buildBlockView(FACTS, options);
   assert.equal(built.text, BLOCK);
   assert.ok(built.spectrum.subarray(built.layout.end).every((digit) => digit === 0));
 });
 
 test("a block with facts on own channels is inspected like any other", () => {
   const facts = [...FACTS, { channel: 77, value: "peanuts", order: 2 }];
-  const built = buildForShow(facts, options);
+  const built = buildBlockView(facts, options);
   const { outcome } = look(damageText(built.text, "replace", 0.1, 3));
   assert.ok(outcome.ok);
   assert.deepEqual([outcome.version, outcome.text], [17, built.text]);

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import type { StoredFact } from "../../../src/web/api/memory.ts";
-import { ApiError } from "../../../src/web/api/request.ts";
+import type { StoredFact } from "../../../src/contract/answers.ts";
+import { type ErrorCode, SidebandError } from "../../../src/sdk/errors.ts";
+import type { EventsOptions } from "../../../src/sdk/options.ts";
 import { LiveFacts, type LiveState } from "../../../src/web/memory/live-facts.ts";
 
 const NOW = Date.UTC(2026, 10, 17, 12);
@@ -28,21 +29,22 @@ function fakeMemory() {
     api: {
       facts: async () => {
         service.reads += 1;
-        return service.answer === undefined ? service.facts : service.answer();
+        const facts = service.answer === undefined ? service.facts : await service.answer();
+        return { user_id: "ada", channel_count: facts.length, facts };
       },
-      events: async () => {
-        const body = new ReadableStream<Uint8Array>({
-          start(controller) {
-            service.tell = () =>
-              controller.enqueue(new TextEncoder().encode("id: 1\nevent: change\ndata: {}\n\n"));
-          },
-        });
-        return new Response(body);
+      async *events(_userId?: string, { onConnected }: EventsOptions = {}) {
+        onConnected?.(true);
+        for (;;) {
+          await new Promise<void>((resolve) => {
+            service.tell = resolve;
+          });
+          yield { kind: "reset" } as const;
+        }
       },
     },
     memory: { userId: "ada", project: undefined },
     onState: (state) => states.push(state),
-    onTold: (text) => told.push(text),
+    announce: (text) => told.push(text),
     isHidden: () => isHidden.value,
   });
   const settle = async () => {
@@ -50,6 +52,8 @@ function fakeMemory() {
   };
   return { service, states, told, live, isHidden, settle, state: () => states.at(-1)! };
 }
+
+const failure = (code: ErrorCode, status: number) => new SidebandError(code, { code, status });
 
 const fact = (label: string, revision: number, more: Partial<StoredFact> = {}): StoredFact => ({
   label,
@@ -95,11 +99,11 @@ test("what this page wrote is its own also when the read after it fails", async 
   service.facts = [fact("USER.name", 1), fact("USER.os", 1)];
   live.start();
   await settle();
-  service.answer = () => Promise.reject(new ApiError(503, {}));
+  service.answer = () => Promise.reject(failure("store_unavailable", 503));
   await live.write(["USER.name"], async () => {
     service.facts = [fact("USER.name", 2), fact("USER.os", 3)];
   });
-  assert.equal((state().error as ApiError).status, 503);
+  assert.equal((state().error as SidebandError).status, 503);
   service.answer = undefined;
   live.look();
   await settle();
@@ -136,14 +140,14 @@ test("what this page wrote is its own also for a read that began before, and whe
   await assert.rejects(
     live.write(["USER.name"], async () => {
       service.facts = [fact("USER.name", 3)];
-      throw new ApiError(0, {});
+      throw failure("outcome_unknown", 0);
     }),
   );
   assert.deepEqual([state().facts?.[0].revision, told], [3, []]);
   await assert.rejects(
     live.write(["USER.name"], async () => {
       service.facts = [fact("USER.name", 4)];
-      throw new ApiError(412, {});
+      throw failure("revision_mismatch", 412);
     }),
   );
   assert.deepEqual(told, ["USER.name was written."], "a refused write has changed nothing");

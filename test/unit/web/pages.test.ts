@@ -5,22 +5,36 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { openApiDocument } from "../../../src/contract/openapi.ts";
 import { OPERATIONS } from "../../../src/contract/operations.ts";
-import { ApiError, duration } from "../../../src/web/api/request.ts";
-import { stateOf } from "../../../src/web/console/keys-section.tsx";
-import { letterOf } from "../../../src/web/console/new-key.tsx";
+import { errorOf, SidebandError } from "../../../src/sdk/errors.ts";
+import { keyState } from "../../../src/web/console/keys-section.tsx";
+import { keyLetter } from "../../../src/web/console/new-key.tsx";
 import { daysOf } from "../../../src/web/console/usage-section.tsx";
-import { bandsOf } from "../../../src/web/parts/bands.ts";
+import { durationText } from "../../../src/web/parts/format.ts";
+import { errorText } from "../../../src/web/parts/layout.tsx";
+import { bandsOf } from "../../../src/web/parts/spectrum.tsx";
 import { type Document, groupsOf, typeOf } from "../../../src/web/reference/openapi.ts";
 import { escapeHtml, renderPage } from "../../../src/web/shell.ts";
 import { SITE_PAGES } from "../../../src/web/site-pages.ts";
 
 test("a failure says what happened, what was meant and how long to wait", () => {
-  assert.match(new ApiError(0, {}).message, /cannot be reached/);
+  const away = (code: "connection_failed" | "outcome_unknown") =>
+    errorText(new SidebandError("x", { code, status: 0 }));
+  assert.equal(away("connection_failed"), "The server cannot be reached. Try again in a moment.");
+  assert.match(
+    away("outcome_unknown"),
+    /^The server cannot be reached\. What you asked for may have been done/,
+  );
+  const answered = (status: number, body: unknown, waitS?: number) =>
+    errorText(errorOf(status, new Headers(waitS === undefined ? {} : { "retry-after": `${waitS}` }), body));
   const problem = { detail: "There is no USER.nam.", hint: "USER.name", code: "unknown_label" };
-  assert.equal(new ApiError(400, problem).message, "There is no USER.nam. Did you mean USER.name?");
-  assert.match(new ApiError(429, { detail: "Slow down." }, 75).message, /Try again in 1 min 15 s\./);
-  assert.equal(new ApiError(502, {}).code, "http_502");
-  assert.deepEqual([0, 59.6, 60, 3600 + 61].map(duration), ["0 s", "1 min 0 s", "1 min 0 s", "1 h 1 min"]);
+  assert.equal(answered(400, problem), "There is no USER.nam. Did you mean USER.name?");
+  const slow = { detail: "Slow down.", code: "rate_limited" };
+  assert.equal(answered(429, slow, 75), "Slow down. Try again in 1 min 15 s.");
+  assert.equal(answered(429, slow, 3601), "Slow down.");
+  assert.equal(answered(502, "<p>a proxy's page</p>"), "The server answered 502.");
+  assert.equal(errorText(new Error("The codec could not be loaded.")), "The codec could not be loaded.");
+  const durations = [0, 59.6, 60, 3600 + 61].map(durationText);
+  assert.deepEqual(durations, ["0 s", "1 min 0 s", "1 min 0 s", "1 h 1 min"]);
 });
 
 test("bands cover the carriers in use without a gap", () => {
@@ -49,11 +63,8 @@ test("bands cover the carriers in use without a gap", () => {
   );
   assert.match(bands[4].paint, /^--proj-/);
   const colours = readFileSync(new URL("../../../src/web/style/theme.css", import.meta.url), "utf8");
-  const swatches = readFileSync(new URL("../../../src/web/style/block.css", import.meta.url), "utf8");
-  for (const { paint } of bands) {
+  for (const { paint } of bands)
     assert.equal(colours.split(`${paint}:`).length, 3, `${paint} has a colour in light and in dark`);
-    assert.ok(swatches.includes(`.swatch.${paint.slice(2)} {`), paint);
-  }
 });
 
 test("the reference has each operation of the OpenAPI document once, with its fields and errors", () => {
@@ -83,23 +94,23 @@ test("the letter to a new holder has the key, a call that works when pasted, and
     revoked_at: null,
     last_used_at: null,
   };
-  const letter = letterOf(created, "Grace", "https://sideband.example");
+  const letter = keyLetter(created, "Grace", "https://sideband.example");
   assert.match(letter, /^Hello Grace,\n/);
   assert.match(letter, /It works until 2027-01-31\./);
   assert.match(letter, /curl https:\/\/sideband\.example\/encode -H "Authorization: Bearer sb_live_x"/);
-  assert.match(letterOf({ ...created, expires_at: null }, undefined, "x"), /^Hello,\n/);
-  const reading = letterOf({ ...created, user: "ada", access: "read" }, undefined, "https://x.example");
+  assert.match(keyLetter({ ...created, expires_at: null }, undefined, "x"), /^Hello,\n/);
+  const reading = keyLetter({ ...created, user: "ada", access: "read" }, undefined, "https://x.example");
   assert.match(reading, /for the user ada alone\. It reads, and writes nothing\./);
   assert.match(reading, /curl "https:\/\/x\.example\/facts" -H/);
   assert.match(
-    letterOf({ ...created, user: "O'Brien" }, undefined, "x"),
+    keyLetter({ ...created, user: "O'Brien" }, undefined, "x"),
     /-d '\{"label":"USER.name","value":"Ada"\}'/,
   );
   // A name is for the greeting: in the line for the shell, an apostrophe would end the text.
-  assert.equal(letterOf(created, "Conan O'Brien", "x").split("O'Brien").length, 2);
-  assert.equal(stateOf({ ...created, expires_at: null }, 0), "active");
-  assert.equal(stateOf(created, Date.parse("2027-02-01")), "expired");
-  assert.equal(stateOf({ ...created, revoked_at: "2026-11-16T00:00:00.000Z" }, 0), "revoked");
+  assert.equal(keyLetter(created, "Conan O'Brien", "x").split("O'Brien").length, 2);
+  assert.equal(keyState({ ...created, expires_at: null }, 0), "active");
+  assert.equal(keyState(created, Date.parse("2027-02-01")), "expired");
+  assert.equal(keyState({ ...created, revoked_at: "2026-11-16T00:00:00.000Z" }, 0), "revoked");
 });
 
 test("use of all keys adds up by day, that of one is its own", () => {

@@ -2,18 +2,21 @@
 
 import { useRef, useState } from "preact/hooks";
 import { isWorktree, type Memory } from "../api/memory.ts";
-import { useAttempt } from "../parts/attempt.ts";
-import { ErrorNotice } from "../parts/notice.tsx";
-import { useDesk } from "./desk.ts";
+import { Button, TextField } from "../parts/fields.tsx";
+import { useAction } from "../parts/hooks.ts";
+import { Card, ErrorNotice } from "../parts/layout.tsx";
+import { usePage } from "./page-context.ts";
 
-export function WholeMemory() {
-  const { api, memory, canWrite } = useDesk();
+export function ExportAndErase() {
+  const { api, memory, canWrite } = usePage();
   const { userId, project } = memory;
   const [erased, setErased] = useState<Memory>();
-  const { busy, error, attempt } = useAttempt();
+  const { busy, error, run } = useAction();
   const save = () =>
-    attempt(async () => {
-      const url = URL.createObjectURL(new Blob([await api.export(memory)], { type: "application/x-ndjson" }));
+    run(async () => {
+      const lines: string[] = [];
+      for await (const line of api.exportUser(userId)) lines.push(`${line}\n`);
+      const url = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));
       const link = document.createElement("a");
       link.href = url;
       link.download = `sideband-${userId.replace(/[^\w.@-]+/g, "-")}.jsonl`;
@@ -21,30 +24,27 @@ export function WholeMemory() {
       setTimeout(() => URL.revokeObjectURL(url), 10_000);
     });
   return (
-    <section class="card" aria-labelledby="whole-title">
-      <h2 id="whole-title">All of it</h2>
+    <Card id="whole" title="All of it">
       <p class="hint">
         The file has everything of {userId}: facts of all projects and earlier values.{" "}
         <code>sideband import</code> reads it.
       </p>
       <ErrorNotice error={error} />
       <p class="buttons">
-        <button type="button" disabled={busy} onClick={save}>
-          Export to a file
-        </button>
+        <Button disabled={busy} onClick={save} text="Export to a file" />
         {canWrite && project !== undefined && (
-          <button type="button" class="danger" onClick={() => setErased(memory)}>
-            Erase this {kindOf(project)} …
-          </button>
+          <Button class="danger" onClick={() => setErased(memory)} text={`Erase this ${kindOf(project)} …`} />
         )}
         {canWrite && (
-          <button type="button" class="danger" onClick={() => setErased({ userId, project: undefined })}>
-            Erase everything …
-          </button>
+          <Button
+            class="danger"
+            onClick={() => setErased({ userId, project: undefined })}
+            text="Erase everything …"
+          />
         )}
       </p>
       {erased !== undefined && <EraseDialog erased={erased} onClose={() => setErased(undefined)} />}
-    </section>
+    </Card>
   );
 }
 
@@ -54,9 +54,9 @@ interface EraseDialogProps {
 }
 
 function EraseDialog({ erased, onClose }: EraseDialogProps) {
-  const { api, live, say } = useDesk();
+  const { api, live, showToast } = usePage();
   const [typed, setTyped] = useState("");
-  const { busy, error, attempt } = useAttempt();
+  const { busy, error, run } = useAction();
   const { userId, project } = erased;
   const name = project ?? userId;
   const kind = project === undefined ? "everything" : `the ${kindOf(project)}`;
@@ -68,10 +68,10 @@ function EraseDialog({ erased, onClose }: EraseDialogProps) {
   };
   const erase = (event: SubmitEvent) => {
     event.preventDefault();
-    attempt(async () => {
-      await live.write("all", () => api.eraseAll(erased));
+    run(async () => {
+      await live.write("all", () => api.forgetUser(userId, { project }));
       dialog.current?.close();
-      say({ text: `${what[0].toUpperCase()}${what.slice(1)} is erased.`, actions: [] });
+      showToast({ text: `${what[0].toUpperCase()}${what.slice(1)} is erased.` });
     });
   };
   return (
@@ -84,23 +84,22 @@ function EraseDialog({ erased, onClose }: EraseDialogProps) {
             : `All facts of ${userId} in ${project}${isWorktree(project) ? "" : " and its worktrees"}, with their history, are erased. `}
           <b>This cannot be undone.</b> Export them first if you may want them again.
         </p>
-        <label class="field">
-          <span>Type {name} to confirm</span>
-          <input
-            autocomplete="off"
-            spellcheck={false}
-            value={typed}
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-          />
-        </label>
+        <TextField
+          label={`Type ${name} to confirm`}
+          autocomplete="off"
+          spellcheck={false}
+          value={typed}
+          onValue={setTyped}
+        />
         <ErrorNotice error={error} />
         <p class="buttons">
-          <button type="submit" class="danger asked" disabled={busy || typed !== name}>
-            Erase {kind}
-          </button>
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Keep it
-          </button>
+          <Button
+            type="submit"
+            class="danger asked"
+            disabled={busy || typed !== name}
+            text={`Erase ${kind}`}
+          />
+          <Button onClick={() => dialog.current?.close()} text="Keep it" />
         </p>
       </form>
     </dialog>

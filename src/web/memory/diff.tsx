@@ -3,12 +3,33 @@
  * table. A value has at most 1,024 bytes, so that the table stays small.
  */
 
-export interface WordPiece {
+import { useMemo } from "preact/hooks";
+
+interface DiffProps {
+  /** null: there was, or is, no fact. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** Words that are gone are struck out, new ones are underlined. */
+export function Diff({ before, after }: DiffProps) {
+  const parts = useMemo(() => diffWords(before ?? "", after ?? ""), [before, after]);
+  return (
+    <span class="diff">
+      {parts.map(({ kind, text }, i) => {
+        if (kind === "gone") return <del key={i}>{text}</del>;
+        return kind === "new" ? <ins key={i}>{text}</ins> : <span key={i}>{text}</span>;
+      })}
+    </span>
+  );
+}
+
+export interface DiffPart {
   readonly kind: "same" | "gone" | "new";
   readonly text: string;
 }
 
-export function wordDifference(before: string, after: string): WordPiece[] {
+export function diffWords(before: string, after: string): DiffPart[] {
   const [old, young] = [wordsOf(before), wordsOf(after)];
   const width = young.length + 1;
   // common[i * width + j]: words that old from i on and young from j on have in common.
@@ -21,11 +42,11 @@ export function wordDifference(before: string, after: string): WordPiece[] {
           : Math.max(common[(i + 1) * width + j], common[i * width + j + 1]);
     }
   }
-  const pieces: WordPiece[] = [];
-  const add = (kind: WordPiece["kind"], text: string) => {
-    const last = pieces.at(-1);
-    if (last?.kind === kind) pieces[pieces.length - 1] = { kind, text: last.text + text };
-    else pieces.push({ kind, text });
+  const parts: DiffPart[] = [];
+  const add = (kind: DiffPart["kind"], text: string) => {
+    const last = parts.at(-1);
+    if (last?.kind === kind) parts[parts.length - 1] = { kind, text: last.text + text };
+    else parts.push({ kind, text });
   };
   let [i, j] = [0, 0];
   while (i < old.length || j < young.length) {
@@ -44,7 +65,7 @@ export function wordDifference(before: string, after: string): WordPiece[] {
       j += 1;
     }
   }
-  return pieces;
+  return parts;
 }
 
 function wordsOf(text: string): string[] {

@@ -2,20 +2,20 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Newest } from "../../../src/web/parts/newest.ts";
+import { LatestRequest } from "../../../src/web/parts/hooks.ts";
 
 test("of several questions only the newest takes its answer, whichever comes first", () => {
-  const newest = new Newest();
-  const [first, second] = [newest.begin(), newest.begin()];
+  const latest = new LatestRequest();
+  const [first, second] = [latest.start(), latest.start()];
   assert.deepEqual([first(), second()], [false, true]);
-  const third = newest.begin();
+  const third = latest.start();
   assert.deepEqual([first(), second(), third()], [false, false, true]);
 });
 
 test("after a drop no answer that is on its way is taken, and the next question's is", () => {
-  const newest = new Newest();
-  const before = newest.begin();
-  newest.drop();
+  const latest = new LatestRequest();
+  const before = latest.start();
+  latest.cancel();
   assert.equal(before(), false);
-  assert.equal(newest.begin()(), true);
+  assert.equal(latest.start()(), true);
 });

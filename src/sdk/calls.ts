@@ -1,15 +1,5 @@
-/**
- * The client of the service: one method for each call, named as the call is, and two helpers for agents that
- * go on without memory. Needs nothing but fetch: Node, browsers, Deno, Bun and edge runtimes.
- */
+/** The calls of the service: one method for each, named as the call is. The client adds the helpers for agents (sideband.ts). */
 
-import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import {
-  memorySection,
-  outageSection,
-  type SectionParts,
-  withSection,
-} from "../agent-side/memory-section.ts";
 import type {
   ChangesAnswer,
   ChannelsAnswer,
@@ -28,14 +18,13 @@ import type {
   StatusAnswer,
   TokenAnswer,
   UsageAnswer,
+  UsageDaysAnswer,
   UsersAnswer,
   WrittenAnswer,
   WrittenBatchAnswer,
 } from "../contract/answers.ts";
 import {
   checkedAddress,
-  checkedParts,
-  checkedStaleMs,
   checkedUser,
   expectedHeaders,
   factFields,
@@ -44,18 +33,17 @@ import {
   randomKey,
   variable,
 } from "./checked-options.ts";
-import { ContextCache } from "./context-cache.ts";
-import { DemoClient } from "./demo.ts";
-import { SidebandError } from "./errors.ts";
+import { ContextCache, type KnownContext } from "./context-cache.ts";
+import { followEvents, type UserEvent } from "./events.ts";
 import type {
   ChangesOptions,
   ContextOptions,
   EncodeOptions,
+  EventsOptions,
   ExpectedFact,
   FactToEncode,
   FlushOptions,
   ForgetOptions,
-  InjectOptions,
   LabelOf,
   LabelTermsChange,
   Moment,
@@ -72,59 +60,28 @@ import type {
 } from "./options.ts";
 import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
 
-export interface Compaction {
-  /** Whether the flush was answered. */
-  flushed: boolean;
-  /** Whether the service read every fact back from the fresh block exactly. */
-  lossless: boolean;
-  /** The fresh block; empty if there are no facts or the flush failed. */
-  block: string;
-  /** The memory section for the next context, as `inject` would add it. */
-  section: string;
-  overflow: string[];
-  error?: unknown;
-}
-
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8787";
-const TIMEOUT_MS = 10_000;
-/** An agent does not wait longer than this for its memory, unless it is told to. */
-const HELPER_TIMEOUT_MS = 2_000;
-const STALE_IF_ERROR_MS = 600_000;
+export const TIMEOUT_MS = 10_000;
 /** Called without an object: browsers refuse fetch with another `this`. */
 const globalFetch: Fetch = (url, init) => fetch(url, init);
 
-/** @typeParam Own the account's own labels, for example `new Sideband<"FAMILY.wife" | "FAMILY.child">()` */
-export class Sideband<Own extends string = never> implements AgentMemory {
-  /** The public demo: one state for all, without a key. */
-  readonly demo: DemoClient;
-  /** What the helpers put into a prompt. */
-  readonly include: SectionParts;
-  readonly #transport: Transport;
+/** @typeParam Own the account's own labels */
+export class ServiceCalls<Own extends string = never> {
+  protected readonly transport: Transport;
   readonly #project: string | undefined;
   readonly #writtenBy: string | undefined;
-  readonly #onWarning: NonNullable<SidebandOptions["onWarning"]>;
   readonly #contexts = new ContextCache();
-  readonly #helperTimeoutMs: number;
-  readonly #staleIfErrorMs: number;
 
   constructor(options: SidebandOptions = {}) {
-    const { timeoutMs = TIMEOUT_MS } = options;
-    this.#transport = new Transport({
+    this.transport = new Transport({
       apiKey: options.apiKey ?? variable("SIDEBAND_API_KEY"),
       baseUrl: checkedAddress(options.baseUrl ?? variable("SIDEBAND_API_URL") ?? DEFAULT_BASE_URL),
-      timeoutMs,
+      timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       retries: options.retries ?? 2,
       fetch: options.fetch ?? globalFetch,
     });
-    this.include = checkedParts(options.include ?? variable("SIDEBAND_INCLUDE") ?? "index");
-    this.#helperTimeoutMs = Math.min(timeoutMs, HELPER_TIMEOUT_MS);
-    this.#staleIfErrorMs = checkedStaleMs(
-      options.staleIfErrorMs ?? variable("SIDEBAND_STALE_IF_ERROR_MS") ?? STALE_IF_ERROR_MS,
-    );
     this.#project = options.project;
     this.#writtenBy = options.writtenBy;
-    this.#onWarning = options.onWarning ?? ((message) => console.error(message));
-    this.demo = new DemoClient(this.#transport);
   }
 
   /** Writes a fact; a fact of the same label is overwritten, and kept in the history. */
@@ -178,7 +135,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   async context(userId: string, options: ContextOptions = {}): Promise<DetailedContextAnswer> {
     const query = this.#contextQuery(userId, options);
     return this.#contexts.ask(JSON.stringify(query), userId, (etag) =>
-      this.#transport.send({
+      this.transport.send({
         ...options,
         method: "GET",
         path: "/context",
@@ -283,6 +240,26 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     return this.#get("/users", { prefix, limit, cursor }, options);
   }
 
+  /** Everything that is kept of a user, as lines of JSON, which `sideband import` reads. The time-out is for its beginning. */
+  async *exportUser(userId: string, options: CallOptions = {}): AsyncGenerator<string> {
+    const query = { user_id: checkedUser(userId) };
+    const path = "/users/export";
+    yield* await this.#lines({ ...options, method: "GET", path, query, stream: "application/x-ndjson" });
+  }
+
+  /**
+   * What happens to a user, or to all users of the account, from now on or after `lastEventId`, never with a value. A lost
+   * connection is opened again, and goes on where it was. A `reset` says that something may be missing. It ends by a
+   * `break`, by `signal`, and when the service refuses.
+   */
+  events(userId?: string, options: EventsOptions = {}): AsyncGenerator<UserEvent> {
+    const query = { user_id: userId === undefined ? userId : checkedUser(userId), project: options.project };
+    const call = { ...options, method: "GET", path: "/users/events", query, retries: 0 } as const;
+    const open = (headers: Record<string, string>) =>
+      this.#lines({ ...call, headers, stream: "text/event-stream" });
+    return followEvents(open, options);
+  }
+
   /** Reads a block, even if it is damaged or inside other text. `block_unreadable` if that fails. */
   async read(userId: string, block: string, options: PersonOptions = {}): Promise<ReadAnswer> {
     const body = { ...this.#person(userId, options), block };
@@ -292,6 +269,11 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   /** What the key has used of its monthly limit. */
   usage(options: CallOptions = {}): Promise<UsageAnswer> {
     return this.#get("/usage", {}, options);
+  }
+
+  /** Facts written with the key by day, in the last 31 days. */
+  usageDays(options: CallOptions = {}): Promise<UsageDaysAnswer> {
+    return this.#get("/usage/days", {}, options);
   }
 
   /** The 40 channels with a description and an example each; with a key, all labels of its account. */
@@ -333,55 +315,6 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     return this.#call({ ...options, method: "POST", path: "/tokens", body, retry: "always" });
   }
 
-  /**
-   * A system prompt with the user's memory at its end. If memory is slow or away, the prompt says so to the model, with the
-   * last known memory where that is not too old (`staleIfErrorMs`), and `onWarning` is called; with `onOutage: "throw"` it
-   * throws the error.
-   */
-  async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
-    const { onOutage = "continue", ...rest } = this.#helperOptions(options);
-    try {
-      const context = await this.context(userId, { ...rest, failFast: onOutage === "continue" });
-      return withSection(systemPrompt, memorySection(context, rest.include));
-    } catch (error) {
-      // What is not the service's fault, a wrong call or an abort, is the caller's to know.
-      if (onOutage === "throw" || !SidebandError.isInstance(error)) throw error;
-      this.#warn("memory was not refreshed", error);
-      return withSection(systemPrompt, this.#outageSection(userId, rest));
-    }
-  }
-
-  /**
-   * Call it before a context is compacted: it flushes and returns the section for the next context. If memory is slow or
-   * away, `flushed` is false and the section is that of `inject`.
-   */
-  async beforeCompaction(userId: string, options: ContextOptions = {}): Promise<Compaction> {
-    const call = this.#helperOptions(options);
-    const untilMs = Date.now() + call.timeoutMs;
-    try {
-      const { lossless, fdm_block: block, overflow } = await this.flush(userId, call);
-      const leftMs = Math.max(1, untilMs - Date.now());
-      const context = await this.context(userId, { ...call, timeoutMs: leftMs });
-      // The flush's own block: the one that has just been read back.
-      const section = memorySection({ ...context, fdm_block: block }, call.include);
-      return { flushed: true, lossless, block, section, overflow };
-    } catch (error) {
-      if (!SidebandError.isInstance(error)) throw error;
-      this.#warn("memory was not flushed before compaction", error);
-      const section = this.#outageSection(userId, call);
-      return { flushed: false, lossless: false, block: "", section, overflow: [], error };
-    }
-  }
-
-  #helperOptions<O extends ContextOptions>(options: O) {
-    const { include = this.include, timeoutMs = this.#helperTimeoutMs } = options;
-    return { ...options, include, timeoutMs, failFast: true };
-  }
-
-  #warn(what: string, error: SidebandError): void {
-    this.#onWarning(`sideband: ${what}: ${error.message}`, error);
-  }
-
   #person(userId: string, { project = this.#project }: PersonOptions) {
     return { user_id: checkedUser(userId), project };
   }
@@ -395,12 +328,13 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     return { ...this.#person(userId, options), include: options.include, details: "true" };
   }
 
-  /** What a prompt says while memory is away, with the last context that was answered in this form. */
-  #outageSection(userId: string, options: ContextOptions): string {
-    const form = JSON.stringify(this.#contextQuery(userId, options));
-    const known = this.#contexts.get(form, this.#staleIfErrorMs);
-    if (known === undefined) return outageSection();
-    return outageSection({ section: memorySection(known.answer, options.include), atMs: known.atMs });
+  /** The last context that was answered in this form, unless it is too old. */
+  protected knownContext(
+    userId: string,
+    options: ContextOptions,
+    ageMsMax: number,
+  ): KnownContext | undefined {
+    return this.#contexts.get(JSON.stringify(this.#contextQuery(userId, options)), ageMsMax);
   }
 
   /** @param fields what is written; made here, so that a wrong one rejects and does not throw */
@@ -440,7 +374,11 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     );
   }
 
+  async #lines(call: Omit<SdkCall, "retry">): Promise<AsyncGenerator<string>> {
+    return this.#call({ ...call, retry: "always", isRead: true });
+  }
+
   async #call<T>(call: SdkCall): Promise<T> {
-    return (await this.#transport.send(call)).body as T;
+    return (await this.transport.send(call)).body as T;
   }
 }

@@ -1,5 +1,7 @@
 /** Times in words: "5 minutes ago", "in 6 days", and what a field for a local date and time holds. */
 
+import { usePage } from "./page-context.ts";
+
 const UNITS = [
   ["year", 31_557_600],
   ["month", 2_629_800],
@@ -40,20 +42,20 @@ export function exactTime(time: string): string {
 }
 
 /** 86,400 → "1 day" */
-export function lifeText(seconds: number): string {
+export function lifetimeText(seconds: number): string {
   const [unit, size] = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[UNITS.length - 1];
   const count = seconds / size;
   return `${count.toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 /** The value of a field for a local date and time. */
-export function fieldTime(ms: number): string {
+export function toDateTimeLocal(ms: number): string {
   const date = new Date(ms);
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** The moment that such a field names; undefined while it is empty. */
-export function momentOfField(text: string): string | undefined {
+export function fromDateTimeLocal(text: string): string | undefined {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
@@ -62,4 +64,20 @@ export function momentOfField(text: string): string | undefined {
 export function startOfYesterday(nowMs: number): number {
   const date = new Date(nowMs);
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() - 1).getTime();
+}
+
+interface RelativeTimeProps {
+  readonly at: string;
+  /** It is the end of a fact. */
+  readonly isEnd?: boolean;
+}
+
+/** A time in words, with the exact one for those who point at it. */
+export function RelativeTime({ at, isEnd = false }: RelativeTimeProps) {
+  const { nowMs } = usePage();
+  return (
+    <time dateTime={at} title={exactTime(at)}>
+      {isEnd ? timeUntil(at, nowMs) : timeAgo(at, nowMs)}
+    </time>
+  );
 }
