@@ -76,8 +76,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: "demo-reset-noted-too-soon",
     fault: "A reset of the demo that failed counts as done, and the facts of the last interval stay.",
     file: "src/memory/demo.ts",
-    find: "      await this.#forgetBefore(DEMO_USER, startMs);\n      this.#resetForMs = startMs;\n",
-    replace: "      this.#resetForMs = startMs;\n      await this.#forgetBefore(DEMO_USER, startMs);\n",
+    find: "        await this.#forgetBefore(DEMO_USER, startMs);\n        this.#resetForMs = startMs;\n",
+    replace: "        this.#resetForMs = startMs;\n        await this.#forgetBefore(DEMO_USER, startMs);\n",
     tests: tests("demo"),
   },
   {
