@@ -70,13 +70,15 @@ export class Demo {
    */
   async userOf(sandbox: string | undefined): Promise<string> {
     await this.#clearEnded();
-    if (sandbox !== undefined) return sandboxUser(sandbox);
-    const startMs = this.#startOf(this.#services.clock.now());
-    if (this.#resetForMs !== startMs) {
-      await this.#forgetBefore(DEMO_USER, startMs);
-      this.#resetForMs = startMs;
+    if (sandbox === undefined) {
+      const startMs = this.#startOf(this.#services.clock.now());
+      if (this.#resetForMs !== startMs) {
+        await this.#forgetBefore(DEMO_USER, startMs);
+        this.#resetForMs = startMs;
+      }
+      return DEMO_USER;
     }
-    return DEMO_USER;
+    return sandboxUser(sandbox);
   }
 
   /** Forgets what the store keeps of ended facts, unless the sandbox has been used again elsewhere. */
