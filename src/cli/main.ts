@@ -2,56 +2,46 @@
 
 import { homedir } from "node:os";
 import { terminalText } from "../agent-side/escaped-text.ts";
-import { closeHomeFolder } from "../agents/user-file.ts";
+import { closeHomeFolder, UserFileError } from "../agents/user-file.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure, OperatorError } from "../base/errors.ts";
 import { packageVersion } from "../main/package.ts";
 import { isSidebandError } from "../sdk/errors.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, optionErrorText, UsageError } from "./command.ts";
 
-/** Each command is loaded when it is called: an agent's hook must not wait for the store and the server. */
+/** Each module is loaded when one of its commands is called: an agent's hook must not wait for the store and the server. */
+function commandsOf(load: () => Promise<Record<string, Command>>, ...names: string[]) {
+  const find = async (name: string) => Object.values(await load()).find((command) => command.name === name)!;
+  return Object.fromEntries(names.map((name) => [name, () => find(name)]));
+}
+
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import("./commands/serve.ts")).serve,
-  remember: async () => (await import("./commands/facts.ts")).remember,
-  recall: async () => (await import("./commands/facts.ts")).recall,
-  forget: async () => (await import("./commands/facts.ts")).forget,
-  facts: async () => (await import("./commands/facts.ts")).facts,
-  context: async () => (await import("./commands/facts.ts")).context,
-  history: async () => (await import("./commands/history.ts")).history,
-  log: async () => (await import("./commands/log.ts")).log,
-  restore: async () => (await import("./commands/history.ts")).restore,
-  rollback: async () => (await import("./commands/history.ts")).rollback,
-  export: async () => (await import("./commands/export.ts")).exportCommand,
-  import: async () => (await import("./commands/import.ts")).importCommand,
-  open: async () => (await import("./commands/mcp.ts")).openCommand,
-  // Before "labels" alone, which would be found first.
-  "labels add": async () => (await import("./commands/labels.ts")).labelsAdd,
-  "labels hide": async () => (await import("./commands/labels.ts")).labelsHide,
-  "labels show": async () => (await import("./commands/labels.ts")).labelsShow,
-  "labels remove": async () => (await import("./commands/labels.ts")).labelsRemove,
-  labels: async () => (await import("./commands/labels.ts")).labels,
-  users: async () => (await import("./commands/labels.ts")).users,
-  owner: async () => (await import("./commands/serve.ts")).owner,
-  mcp: async () => (await import("./commands/mcp.ts")).mcp,
-  hook: async () => (await import("./commands/hook.ts")).hook,
-  "agents list": async () => (await import("./commands/agents.ts")).agentsList,
-  "agents install": async () => (await import("./commands/agents.ts")).agentsInstall,
-  "agents status": async () => (await import("./commands/agents.ts")).agentsStatus,
-  "agents remove": async () => (await import("./commands/agents.ts")).agentsRemove,
-  "keys create": async () => (await import("./commands/keys.ts")).keysCreate,
-  "keys list": async () => (await import("./commands/keys.ts")).keysList,
-  "keys revoke": async () => (await import("./commands/keys.ts")).keysRevoke,
-  usage: async () => (await import("./commands/keys.ts")).usage,
-  "accounts export": async () => (await import("./commands/export.ts")).accountsExport,
-  "accounts import": async () => (await import("./commands/accounts-import.ts")).accountsImport,
-  "backup create": async () => (await import("./commands/upkeep.ts")).backupCreate,
-  "backup verify": async () => (await import("./commands/upkeep.ts")).backupVerify,
-  "backup restore": async () => (await import("./commands/upkeep.ts")).backupRestore,
-  verify: async () => (await import("./commands/upkeep.ts")).verifyCommand,
-  compact: async () => (await import("./commands/upkeep.ts")).compact,
-  db: async () => (await import("./commands/db.ts")).db,
-  read: async () => (await import("./commands/read.ts")).read,
-  measure: async () => (await import("./commands/measure.ts")).measure,
+  ...commandsOf(() => import("./commands/serve.ts"), "serve", "owner"),
+  ...commandsOf(() => import("./commands/facts.ts"), ...["remember", "recall", "forget", "facts", "context"]),
+  ...commandsOf(() => import("./commands/history.ts"), "history", "restore", "rollback"),
+  ...commandsOf(() => import("./commands/log.ts"), "log"),
+  ...commandsOf(
+    () => import("./commands/labels.ts"),
+    // "labels" alone is the last of them: it would be found first.
+    ...["labels add", "labels hide", "labels show", "labels remove", "labels", "users"],
+  ),
+  ...commandsOf(() => import("./commands/import.ts"), "import"),
+  ...commandsOf(() => import("./commands/export.ts"), "export", "accounts export"),
+  ...commandsOf(() => import("./commands/accounts-import.ts"), "accounts import"),
+  ...commandsOf(() => import("./commands/mcp.ts"), "open", "mcp"),
+  ...commandsOf(() => import("./commands/hook.ts"), "hook"),
+  ...commandsOf(
+    () => import("./commands/agents.ts"),
+    ...["agents list", "agents install", "agents status", "agents remove"],
+  ),
+  ...commandsOf(() => import("./commands/keys.ts"), "keys create", "keys list", "keys revoke", "usage"),
+  ...commandsOf(
+    () => import("./commands/upkeep.ts"),
+    ...["backup create", "backup verify", "backup restore", "verify", "compact"],
+  ),
+  ...commandsOf(() => import("./commands/db.ts"), "db"),
+  ...commandsOf(() => import("./commands/read.ts"), "read"),
+  ...commandsOf(() => import("./commands/measure.ts"), "measure"),
 };
 
 /** Other spellings, each with what to write instead. They are of whole calls, with a space between the arguments. */
@@ -156,7 +146,8 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && "syscall" in error && "code" in error;
 }
 
-/** Errors whose message is written for people: about a setting, the data folder, a failure of the service. */
+/** Errors whose message is written for people: about a setting, a file, the data folder, a failure of the service. */
 function isRefusal(error: unknown): error is Error {
-  return error instanceof OperatorError || error instanceof Failure || isSidebandError(error);
+  const kinds = [OperatorError, UserFileError, Failure];
+  return kinds.some((kind) => error instanceof kind) || isSidebandError(error);
 }

@@ -84,6 +84,21 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
   });
 }
 
+/** What all pages of an answer have. */
+export async function allPages<P extends { readonly next_cursor: string | null }, T>(
+  ask: (cursor: string | undefined) => Promise<P>,
+  itemsOf: (page: P) => readonly T[],
+): Promise<T[]> {
+  const found: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ask(cursor);
+    found.push(...itemsOf(page));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return found;
+}
+
 export async function orNoFact<T>(call: Promise<T>, userId: string, label: string): Promise<T> {
   try {
     return await call;

@@ -3,6 +3,7 @@
  * computer's zone.
  */
 
+import { momentOf } from "../base/clock.ts";
 import { UsageError } from "./command.ts";
 
 const UNITS_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
@@ -12,7 +13,6 @@ const AGO = /^(.+) ago$/;
 const DAYS: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
 const NAMED_DAY = /^(yesterday|today|tomorrow)(?: (\d{1,2}):(\d{2}))?$/;
 const LOCAL = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/;
-const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
 
 /** @param option for the message, such as --for */
 export function durationS(option: string, text: string): number {
@@ -24,7 +24,7 @@ export function durationS(option: string, text: string): number {
 
 /** In milliseconds since 1970. A day alone is its first moment. */
 export function momentMs(option: string, text: string, nowMs: number): number {
-  const ms = agoMs(text, nowMs) ?? namedDayMs(text, nowMs) ?? localMs(text) ?? zonedMs(text);
+  const ms = agoMs(text, nowMs) ?? namedDayMs(text, nowMs) ?? localMs(text) ?? momentOf(text);
   if (ms !== undefined) return ms;
   throw new UsageError(
     `${option} takes a moment such as "yesterday 18:00", "2h ago", "2026-12-01 18:00" or 2026-12-01T18:00:00Z, not "${text}"`,
@@ -54,25 +54,11 @@ function localMs(text: string): number | undefined {
   const found = LOCAL.exec(text);
   if (found === null) return undefined;
   const [, year, month, day, hour = "0", minute = "0", second = "0"] = found;
-  const date = new Date(
-    ...([
-      Number(year),
-      Number(month) - 1,
-      Number(day),
-      Number(hour),
-      Number(minute),
-      Number(second),
-    ] as const),
-  );
+  const [months, days] = [Number(month) - 1, Number(day)];
+  const date = new Date(Number(year), months, days, Number(hour), Number(minute), Number(second));
   // 2026-02-30 would be a day in March.
-  const isReal = date.getMonth() === Number(month) - 1 && date.getDate() === Number(day);
+  const isReal = date.getMonth() === months && date.getDate() === days;
   return isReal && isTime(hour, minute, second) ? date.getTime() : undefined;
-}
-
-function zonedMs(text: string): number | undefined {
-  if (!ZONED.test(text)) return undefined;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? undefined : ms;
 }
 
 function isTime(hour: string, minute: string, second = "0"): boolean {

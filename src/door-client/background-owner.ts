@@ -1,6 +1,10 @@
 /**
  * Agents without a service use the owner of the data folder. If there is none, they start one in the background. It
  * outlives them and serves the next agents. `command` is the script of the command `sideband`.
+ *
+ * After an upgrade of the package, the owner in the background still runs the release before. The next process that uses
+ * the folder ends it, and a new owner takes its place; agents go on through the same door. A service is left alone: it
+ * has its operator. Where the owner is the newer one, it stays: releases of both ages use it.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -8,9 +12,10 @@ import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs
 import type { IncomingMessage } from "node:http";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { isOlderRelease } from "../base/releases.ts";
 import { ConfigError } from "../config.ts";
 import type { Fetch } from "../sdk/index.ts";
-import { hasCurrentOwner } from "./hand-over.ts";
+import { readOwnerNote, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { NoOwnerError, OwnerClient, type OwnerRequest } from "./owner-client.ts";
 
 /** How long an owner may take to start, and to answer. */
@@ -19,6 +24,8 @@ const ANSWER_MS = 10_000;
 /** The shortest pause. A random time is added, so that many waiting processes do not ask at the same moment. */
 const POLL_MS = 20;
 const STARTING_FILE = "starting.lock";
+/** How long an owner may take to finish what it is doing. */
+const HAND_OVER_MS = 10_000;
 const LOG_FILE = "owner.log";
 const LOG_BYTES_MAX = 1 << 20;
 
@@ -84,8 +91,7 @@ async function startOwner(
   { begin }: StartOptions,
   signal?: AbortSignal,
 ): Promise<void> {
-  const [{ tryFolderLock }, { requireNamedStore }, { makeFolder }] = await Promise.all([
-    import("../store/lmdb/folder-lock.ts"),
+  const [{ requireNamedStore }, { makeFolder }] = await Promise.all([
     import("../store/lmdb/data-folder.ts"),
     import("../store/lmdb/durable-files.ts"),
   ]);
@@ -158,4 +164,26 @@ function lastLineOf(logPath: string, start: number): string {
   } catch (error) {
     return `its log cannot be read: ${(error as Error).message}`;
   }
+}
+
+/**
+ * Whether the folder has an owner to use. One of an older release is ended first.
+ * @param version of this package
+ * @param timeoutMs in which an owner must answer
+ */
+export async function hasCurrentOwner(folder: string, version: string, timeoutMs: number): Promise<boolean> {
+  const client = OwnerClient.of(folder);
+  const owner = await client.owner(timeoutMs);
+  if (owner === undefined) return false;
+  const isInBackground = readOwnerNote(folder)?.address === null;
+  if (!isInBackground || owner.version === undefined || !isOlderRelease(owner.version, version)) return true;
+  const signal = AbortSignal.timeout(HAND_OVER_MS);
+  await client.json("POST", `/operator/end?pid=${owner.pid}`, undefined, { signal }).catch(() => {});
+  while (!signal.aborted) {
+    const next = await client.owner(timeoutMs).catch(() => owner);
+    if (next?.pid !== owner.pid) return next !== undefined;
+    await pause(POLL_MS);
+  }
+  // It does not end: an older owner is better than none.
+  return true;
 }

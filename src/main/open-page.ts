@@ -10,6 +10,7 @@ import { assert } from "../base/assert.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { ownerSend, reachOwner } from "../door-client/background-owner.ts";
 import { makePrivateFolder, PAGE_FILE } from "../door-client/private-folder.ts";
+import { untilIdle, untilSignal } from "./lifetime.ts";
 import { LocalPage } from "./local-page.ts";
 import { folderError } from "./operator-errors.ts";
 import { COMMAND_PATH, packageVersion } from "./package.ts";
@@ -24,8 +25,6 @@ export interface OpenPageOptions {
   /** Tells people that the page is open. */
   readonly announce: (link: string) => void;
 }
-
-const IDLE_CHECKS = 20;
 
 /** Resolves to why it has ended. */
 export async function openPage(options: OpenPageOptions): Promise<"signal" | "idle"> {
@@ -46,29 +45,11 @@ export async function openPage(options: OpenPageOptions): Promise<"signal" | "id
   page.whenUsed(removePage);
   announce(link);
   try {
-    return await Promise.race([untilSignalled(), untilUnused(page, idleMs)]);
+    return await Promise.race([untilSignal(), untilIdle(page, idleMs)]);
   } finally {
     removePage();
     page.close();
   }
-}
-
-function untilSignalled(): Promise<"signal"> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve("signal"));
-  });
-}
-
-function untilUnused(page: LocalPage, idleMs: number): Promise<"idle"> {
-  return new Promise((resolve) => {
-    const timer = setInterval(() => {
-      if (page.idleMs < idleMs) return;
-      clearInterval(timer);
-      resolve("idle");
-    }, idleMs / IDLE_CHECKS);
-    // The server keeps the process; once that is closed, nothing does.
-    timer.unref();
-  });
 }
 
 /** How a file is opened as the person would; elsewhere it is the desktop's own way. */

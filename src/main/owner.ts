@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../config.ts";
-import { hasCurrentOwner } from "../door-client/hand-over.ts";
+import { hasCurrentOwner } from "../door-client/background-owner.ts";
 import { NoOwnerError, OwnerClient } from "../door-client/owner-client.ts";
 import { doorPath, makePrivateFolder } from "../door-client/private-folder.ts";
 import { folderError } from "./operator-errors.ts";

@@ -14,6 +14,7 @@ import { WaitingServer } from "../http/waiting-server.ts";
 import { FolderInUseError } from "../store/lmdb/data-folder.ts";
 import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
 import { type Core, openCore } from "./core.ts";
+import { untilIdle, untilSignal } from "./lifetime.ts";
 import { DatabaseAwayError, databaseError } from "./operator-errors.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
 import { exitAtOnce, listen, type Service, type ServiceOptions, startService } from "./service.ts";
@@ -22,7 +23,6 @@ import { shellQuote } from "./shell-quote.ts";
 /** How long a background owner may take to hand the folder over. */
 const HAND_OVER_MS = 10_000;
 const LOCK_WAIT_MS = 250;
-const IDLE_CHECKS = 20;
 /** After running requests were cut off: to close the store. */
 const CLOSE_GRACE_MS = 1_000;
 
@@ -98,19 +98,8 @@ export async function runOwner(config: Config, idleMs: number): Promise<void> {
       if (await client.hasOwner(HAND_OVER_MS).catch(() => false)) return;
     }
   }
-  await Promise.race([asked, untilSignal(), untilIdle(service, idleMs)]);
+  await Promise.race([asked, untilSignal(), untilIdle(service.door, idleMs)]);
   await closeInTime(service, config.shutdownS);
-}
-
-function untilIdle({ door }: Service, idleMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setInterval(() => {
-      if (door.idleMs < idleMs) return;
-      clearInterval(timer);
-      resolve();
-    }, idleMs / IDLE_CHECKS);
-    timer.unref();
-  });
 }
 
 /** A background owner makes way for a service: agents go on through the service's door. */
@@ -155,23 +144,16 @@ function firstStartText(url: string, key: string, dataFolder: string): string {
   ].join("\n");
 }
 
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    // Kept for ever: a second signal must not cut the orderly end short.
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
-  });
-}
-
 const DELAY_MIN_S = 1;
 const DELAY_MAX_S = 5;
 
 /** A signal came before the database did. */
-export class StartEndedError extends Error {
+class StartEndedError extends Error {
   override name = "StartEndedError";
 }
 
 /** @param signal resolves when the process is to end */
-export function openWithRetries(signal: Promise<void>): typeof openCore {
+function openWithRetries(signal: Promise<unknown>): typeof openCore {
   return async (config, options) => {
     const ended = signal.then((): never => {
       throw new StartEndedError();

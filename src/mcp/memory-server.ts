@@ -118,23 +118,14 @@ export function memoryServer(shape: ServerShape, callOf: ServerCallOf): McpServe
   return server;
 }
 
-/** Compiled when they are needed, and once: the library keeps every schema that it has compiled. */
-const SCHEMAS = new Map(
-  MEMORY_TOOLS.map((tool) => {
-    const compiled = (isBound: boolean, isPlaced: boolean) =>
-      once(() => fromJsonSchema<ToolInput>(listedSchema(tool, isBound, isPlaced) as JsonSchemaType));
-    return [
-      tool.name,
-      {
-        bound: [compiled(true, false), compiled(true, true)],
-        open: [compiled(false, false), compiled(false, true)],
-      },
-    ];
-  }),
-);
-const promptInput = once(() =>
-  fromJsonSchema<{ user_id: string }>(objectSchema({ user_id: USER_ID }) as JsonSchemaType),
-);
+const compiled = new Map<string, unknown>();
+
+/** Compiled when it is needed, and once: the library keeps every schema that it has compiled. */
+function compiledSchema<T>(name: string, schemaOf: () => object) {
+  const schema = compiled.get(name) ?? fromJsonSchema<T>(schemaOf() as JsonSchemaType);
+  compiled.set(name, schema);
+  return schema as ReturnType<typeof fromJsonSchema<T>>;
+}
 
 /** The schema as clients see it. */
 function listedSchema(tool: MemoryTool, isBound: boolean, isPlaced: boolean) {
@@ -174,8 +165,10 @@ interface ListedTools {
 
 function addTools(server: McpServer, shape: ServerShape, callOf: ServerCallOf, listed: ListedTools): void {
   for (const tool of offeredTools(shape)) {
-    const schemas = SCHEMAS.get(tool.name)![shape.isBound ? "bound" : "open"];
-    const inputSchema = schemas[shape.isPlaced ? 1 : 0]();
+    const { isBound, isPlaced } = shape;
+    const inputSchema = compiledSchema<ToolInput>(`${tool.name} ${isBound} ${isPlaced}`, () =>
+      listedSchema(MEMORY_TOOLS.find(({ name }) => name === tool.name)!, isBound, isPlaced),
+    );
     server.registerTool(tool.name, { inputSchema }, async (args, context) => {
       const call = callOf(context);
       const { memory, onChange, onLabels, explained = (error) => error } = call;
@@ -302,16 +295,11 @@ function addPrompt(server: McpServer, shape: ServerShape, callOf: ServerCallOf):
   };
   if (shape.isBound) server.registerPrompt("context", about, (context) => messages(context));
   else {
-    server.registerPrompt("context", { ...about, argsSchema: promptInput() }, ({ user_id }, context) =>
+    const argsSchema = compiledSchema<{ user_id: string }>("context", () =>
+      objectSchema({ user_id: USER_ID }),
+    );
+    server.registerPrompt("context", { ...about, argsSchema }, ({ user_id }, context) =>
       messages(context, user_id),
     );
   }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

@@ -6,7 +6,6 @@ import type { AgentKind } from "../../agents/agent-files.ts";
 import { AGENTS, isInCache, permanentCommand, versionOf } from "../../agents/install.ts";
 import { InstallationRecord, isIntact } from "../../agents/installation-record.ts";
 import { projectOf } from "../../agents/project.ts";
-import { UserFileError } from "../../agents/user-file.ts";
 import { NoStoreError } from "../../base/errors.ts";
 import { readAgentConfig, readSearchPath, readSystemFolders } from "../../config.ts";
 import { openAgentMemory } from "../../main/agent.ts";
@@ -75,12 +74,11 @@ shell's search path, always do.`,
       : permanentCommand(readSearchPath(), COMMAND_PATH, version);
     const system = { home: homedir(), platform: process.platform };
     const own = { files: AGENT_FILES, openclawModule: OPENCLAW_MODULE };
-    const install = () =>
-      withFiles(() => {
-        const pieces = kind.pieces({ ...own, ...system, target, isUsual, command });
-        const entry = { agent: kind.name, target, version, command };
-        return new InstallationRecord(homedir()).install(entry, pieces, dryRun);
-      });
+    const install = () => {
+      const pieces = kind.pieces({ ...own, ...system, target, isUsual, command });
+      const entry = { agent: kind.name, target, version, command };
+      return new InstallationRecord(homedir()).install(entry, pieces, dryRun);
+    };
     const changes = dryRun ? install() : await withAgentsLock(homedir(), install);
     for (const { done, path } of changes) {
       if (done === "kept") console.log(`kept ${shownPath(path)}: its "sideband" is your own`);
@@ -114,7 +112,7 @@ since the installation is left in place and named. Facts are not deleted.`,
   async (call) => {
     const { kind, target, dryRun } = optionsOf(call);
     const record = new InstallationRecord(homedir());
-    const entry = withFiles(() => record.find(kind.name, target));
+    const entry = record.find(kind.name, target);
     if (entry === undefined) {
       throw new CommandError(
         `${kind.name} is not installed in ${target}; "sideband agents status" shows what is`,
@@ -124,7 +122,7 @@ since the installation is left in place and named. Facts are not deleted.`,
       for (const { path } of entry.placed) console.log(`would take out ${shownPath(path)}`);
       return EXIT_OK;
     }
-    const changes = await withAgentsLock(homedir(), () => withFiles(() => record.remove(entry)));
+    const changes = await withAgentsLock(homedir(), () => record.remove(entry));
     for (const { done, path } of changes) {
       console.log(done === "left" ? `left ${shownPath(path)}: it was changed` : `${done} ${shownPath(path)}`);
     }
@@ -147,7 +145,7 @@ whether that memory answers, or that nothing is remembered there yet.`,
     failures: "1 if something is installed that does not work, or the memory does not answer",
   },
   async () => {
-    const installed = withFiles(() => new InstallationRecord(homedir()).all());
+    const installed = new InstallationRecord(homedir()).all();
     let works = true;
     for (const entry of installed) {
       const version = versionOf(entry.command);
@@ -210,17 +208,6 @@ function usualFolder(kind: AgentKind): string {
 
 function fromHome(path: string): string {
   return path.startsWith(`${homedir()}${sep}`) ? join("~", relative(homedir(), path)) : path;
-}
-
-/** Turns a fault of the user's files into an error of one line. */
-function withFiles<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof Error && "syscall" in error) throw new CommandError(error.message);
-    if (error instanceof UserFileError) throw new CommandError(error.message);
-    throw error;
-  }
 }
 
 /** A path for display: relative to the working directory if it is inside it. */

@@ -82,9 +82,9 @@ rolls the import back is printed.`,
     if (write && flags["dry-run"])
       throw new UsageError("--write stores and --dry-run does not: give one of them");
     const config = memoryConfig(call);
-    const text = file === undefined ? "" : textOf(file);
-    const memory = await memoryFor(config, write);
     try {
+      const text = file === undefined ? "" : textOf(file);
+      const memory = await memoryFor(config, write);
       const labels: readonly AccountLabel[] =
         memory === undefined ? CHANNELS : (await memory.channels()).channels;
       if (file === undefined) {
@@ -98,31 +98,24 @@ rolls the import back is printed.`,
       print(lines.join("\n"), { ...reportObject(report), written: 0 });
       return EXIT_OK;
     } catch (error) {
-      throw memoryError(error, [], config);
+      throw memoryError(fileError(file, error), [], config);
     }
   },
 );
 
 function textOf(file: string): string {
-  return readably(file, () => {
-    const bytes = readFileSync(file === STANDARD_INPUT ? 0 : file);
-    if (bytes.length > FILE_BYTES_MAX) throw new UnreadableFileError("it is larger than 64 MiB");
-    if (bytes.length === 0) throw new UnreadableFileError("it is empty");
-    return decodedText(bytes);
-  });
+  const bytes = readFileSync(file === STANDARD_INPUT ? 0 : file);
+  if (bytes.length > FILE_BYTES_MAX) throw new UnreadableFileError("it is larger than 64 MiB");
+  if (bytes.length === 0) throw new UnreadableFileError("it is empty");
+  return decodedText(bytes);
 }
 
-function readably<T>(file: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof UnreadableFileError)
-      throw new CommandError(`cannot import ${fileName(file)}: ${error.message}`);
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EISDIR") throw new CommandError(`${file} is a folder: name a file in it`);
-    if (code === "ENOENT") throw new CommandError(`there is no file ${file}`);
-    throw error;
-  }
+function fileError(file = "", error: unknown): unknown {
+  if (error instanceof UnreadableFileError)
+    return new CommandError(`cannot import ${fileName(file)}: ${error.message}`);
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (code === "EISDIR") return new CommandError(`${file} is a folder: name a file in it`);
+  return code === "ENOENT" && path === file ? new CommandError(`there is no file ${file}`) : error;
 }
 
 function fileName(file: string): string {
@@ -152,11 +145,11 @@ async function reportOf(
   { memory, config, labels }: ImportSetting,
 ): Promise<ReportedImport> {
   const { userId, allowSecrets } = config;
-  const { format, findings } = readably(file, () => readFormat(text, forced, { labels, userId }));
+  const { format, findings } = readFormat(text, forced, { labels, userId });
   const known = new Map<string | undefined, ReturnType<typeof factsAt>>();
   const total = findings.facts.length + findings.leftOut.length;
   const progress = new ProgressLine("lines looked at", total, true);
-  const planning = planImport(findings, {
+  const plan = await planImport(findings, {
     labels,
     step: () => progress.step(),
     project: projectOf([process.cwd()], config),
@@ -169,14 +162,7 @@ async function reportOf(
       known.set(place, facts);
       return facts;
     },
-  });
-  const plan = await planning
-    .catch((error) =>
-      readably(file, () => {
-        throw error;
-      }),
-    )
-    .finally(() => progress.end());
+  }).finally(() => progress.end());
   return { file: fileName(file), format, userId, findings, plan };
 }
 

@@ -138,7 +138,7 @@ export const usage: Command = defineCommand(
 );
 
 /** As GET /admin/keys shows them. */
-export async function fetchKeys(owner: OwnerClient, account?: string): Promise<KeyView[]> {
+async function fetchKeys(owner: OwnerClient, account?: string): Promise<KeyView[]> {
   const query = account === undefined ? "" : `?account=${encodeURIComponent(account)}`;
   return (await owner.json<{ keys: KeyView[] }>("GET", `/admin/keys${query}`)).keys;
 }

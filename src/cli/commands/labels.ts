@@ -1,9 +1,9 @@
 /** sideband labels, labels add, labels hide, labels show, labels remove, users: what an account has. */
 
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
-import type { ChannelsAnswer, LabelAnswer, UsersAnswer } from "../../contract/answers.ts";
+import type { ChannelsAnswer, LabelAnswer } from "../../contract/answers.ts";
 import { type Call, type Command, oneOf, UsageError } from "../command.ts";
-import { memoryCommand, WRITER } from "../memory-command.ts";
+import { allPages, memoryCommand, WRITER } from "../memory-command.ts";
 import { durationS } from "../moments.ts";
 import { counted, table } from "../printed.ts";
 
@@ -139,13 +139,10 @@ export const users: Command = memoryCommand(
     failures: "1 if it failed",
   },
   async ({ memory, texts: { prefix }, print }) => {
-    const found: UsersAnswer["users"] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await memory.users({ prefix, limit: PAGE, cursor });
-      found.push(...page.users);
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
+    const found = await allPages(
+      (cursor) => memory.users({ prefix, limit: PAGE, cursor }),
+      (page) => page.users,
+    );
     if (found.length === 0) console.error("there are no users");
     const rows = found.map(({ user_id, channel_count, updated_at, projects }) => [
       user_id,

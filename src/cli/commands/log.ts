@@ -8,7 +8,7 @@ import { quotedValue } from "../../agent-side/written-line.ts";
 import type { ChangesAnswer } from "../../contract/answers.ts";
 import type { Sideband } from "../../sdk/index.ts";
 import type { Command } from "../command.ts";
-import { memoryCommand } from "../memory-command.ts";
+import { allPages, memoryCommand } from "../memory-command.ts";
 import { momentMs } from "../moments.ts";
 
 type KeptChange = ChangesAnswer["changes"][number];
@@ -71,13 +71,10 @@ async function changesOf(
     ...options
   }: { project?: string | undefined; isPersonAlone: boolean; since?: string | undefined },
 ): Promise<KeptChange[]> {
-  const found: KeptChange[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await memory.changes(userId, { ...options, limit: PAGE, cursor });
-    found.push(...page.changes);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
+  const found = await allPages(
+    (cursor) => memory.changes(userId, { ...options, limit: PAGE, cursor }),
+    (page) => page.changes,
+  );
   return found.filter(({ project }) => !isPersonAlone || project === undefined).reverse();
 }
 

@@ -31,22 +31,21 @@ export function planLines(report: ReportedImport, isWritten: boolean): string[] 
   const of =
     findings.userId === undefined || findings.userId === userId ? "" : ` of ${escapeText(findings.userId)}`;
   const head = isWritten ? "WRITTEN" : "WOULD WRITE";
+  /** After an empty line, unless there is nothing to list. */
+  const listed = (list: readonly unknown[], text: () => string) => (list.length === 0 ? [] : ["", text()]);
   return [
     `${file}: ${FORMATS[format]}${of}, for ${userId}`,
     ...(findings.notRead === undefined ? [] : [`not looked at: ${findings.notRead}`]),
-    ...(writes.length === 0
-      ? []
-      : ["", firstRows(["LINE", head, "FOR THE", "WAS", "NOW"], writes, writeRow)]),
-    ...(labels.length === 0
-      ? []
-      : [
-          "",
-          `labels that ${isWritten ? "were" : "would be"} added: ${labels.map(({ label }) => label).join(", ")}`,
-        ]),
-    ...(same.length === 0
-      ? []
-      : ["", `there already: ${same.slice(0, ROWS_MAX).map(sameText).join(", ")}${moreThanShown(same)}`]),
-    ...(leftOut.length === 0 ? [] : ["", firstRows(["LINE", "NOT IMPORTED", "WHY"], leftOut, leftOutRow)]),
+    ...listed(writes, () => firstRows(["LINE", head, "FOR THE", "WAS", "NOW"], writes, writeRow)),
+    ...listed(labels, () => {
+      const names = labels.map(({ label }) => label).join(", ");
+      return `labels that ${isWritten ? "were" : "would be"} added: ${names}`;
+    }),
+    ...listed(same, () => {
+      const texts = same.slice(0, ROWS_MAX).map(sameText).join(", ");
+      return `there already: ${texts}${moreThanShown(same)}`;
+    }),
+    ...listed(leftOut, () => firstRows(["LINE", "NOT IMPORTED", "WHY"], leftOut, leftOutRow)),
     "",
   ];
 }

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { hasCurrentOwner } from "../../../src/door-client/hand-over.ts";
+import { hasCurrentOwner } from "../../../src/door-client/background-owner.ts";
 import { doorPath } from "../../../src/door-client/private-folder.ts";
 
 /** A process at the door of a folder, which ends when it is asked to. */
