@@ -6,8 +6,10 @@ import { Metrics } from "../../../src/base/metrics.ts";
 import type { Call } from "../../../src/http/request/call.ts";
 import { RequestMetrics } from "../../../src/http/request/request-metrics.ts";
 
-const call = (more: Partial<Call> = {}) =>
-  ({ id: "id", method: "GET", routePath: "/facts", startedMs: performance.now(), ...more }) as Call;
+const call = (more: Partial<Call> = {}) => {
+  const named = { id: "id", method: "GET", routePath: "/facts", header: () => undefined };
+  return { ...named, startedMs: performance.now(), ...more } as Call;
+};
 
 /** The levels and statuses of the lines, for a log that has the level debug or not. */
 function linesOf(hasDebug: boolean, answers: readonly (readonly [call: Call, status: number])[]) {
@@ -53,7 +55,7 @@ test("each answer with an error has a line, and others only where someone may lo
   );
 });
 
-test("a line names the request, its time, its account and its session, and nothing else", () => {
+test("a line names the request, its time, its account, its session and its client, and nothing else", () => {
   const lines: object[] = [];
   const info = (line: object) => void lines.push(line);
   const log = { info, debug: info, error: info, isLevelEnabled: () => true };
@@ -61,11 +63,13 @@ test("a line names the request, its time, its account and its session, and nothi
   const requests = new RequestMetrics({ metrics, log });
   const caller = { account: "acme", keyId: "k1" } as Call["caller"];
   const startedMs = performance.now() - 60_000;
-  requests.count(call({ startedMs, caller, sessionId: "s" }), 200);
+  const header = (name: string) => (name === "sideband-client" ? "js/0.1.0" : "another");
+  requests.count(call({ startedMs, caller, sessionId: "s", header }), 200);
   requests.count(call({ startedMs }), 404);
   const [{ ms, ...full }, { ms: _, ...bare }] = lines as { ms: number }[];
   const named = { request_id: "id", method: "GET", route: "/facts" };
-  assert.deepEqual(full, { ...named, status: 200, account: "acme", key_id: "k1", session_id: "s" });
+  const known = { account: "acme", key_id: "k1", session_id: "s", client: "js/0.1.0" };
+  assert.deepEqual(full, { ...named, status: 200, ...known });
   assert.deepEqual(bare, { ...named, status: 404 });
   assert.ok(ms >= 60_000 && ms < 120_000 && Math.abs(ms * 100 - Math.round(ms * 100)) < 1e-3, `${ms}`);
   const sum = /^sideband_request_seconds_sum\{route="\/facts"\} (.*)$/m.exec(metrics.render());
