@@ -117,6 +117,11 @@ export class HttpServer {
     });
   }
 
+  /** Answers a request that came to no server. */
+  get dispatch(): Dispatcher["dispatch"] {
+    return (request, end) => this.#dispatcher.dispatch(request, end);
+  }
+
   /** Answers a request, whichever server it came to. */
   get handle(): RequestListener {
     return this.#dispatcher.handle;

@@ -1,6 +1,5 @@
 /** What the HTTP layer works with. */
 
-import type { IncomingMessage } from "node:http";
 import type { ServiceClock } from "../base/clock.ts";
 import type { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -11,6 +10,7 @@ import type { Demo } from "../memory/demo.ts";
 import type { KeyManager } from "../memory/key-manager.ts";
 import type { BackupReport, CompactReport, Progress } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
+import type { HttpRequest } from "./request/call.ts";
 
 /** Where lines go; pino's shape. */
 export interface Log {
@@ -22,8 +22,8 @@ export interface Log {
 
 /** Requests that come through the door of the data folder, a local socket. */
 export interface DoorChecks {
-  admits(request: IncomingMessage): boolean;
-  callerOf(request: IncomingMessage): Caller;
+  admits(request: Pick<HttpRequest, "socket">): boolean;
+  callerOf(request: Pick<HttpRequest, "headers">): Caller;
 }
 
 /** What the operator does to the whole store, or to the process. */

@@ -54,6 +54,8 @@ export interface Service {
   /** Where it listens; empty without TCP. */
   readonly url: string;
   readonly door: Door;
+  /** Answers a request that came over no connection. */
+  readonly dispatch: HttpServer["dispatch"];
   close(): Promise<void>;
 }
 
@@ -149,6 +151,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
       core,
       url,
       door,
+      dispatch: server.dispatch,
       async close() {
         stopUpkeep();
         const timeoutMs = config.shutdownS * 1000;

@@ -11,7 +11,7 @@ import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
 import type { FactRecord } from "../../src/memory/ports.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
-import { type Running, startRunning } from "./running-service.ts";
+import { type Running, send, startRunning } from "./running-service.ts";
 
 let running: Running;
 before(async () => {
@@ -215,7 +215,7 @@ test("stopping waits for a request no longer than it is told to", async () => {
   const { core } = stopped.service;
   const changes = changesOf(Array.from({ length: 40 }, (_, channel) => [channel, "x".repeat(1024)]));
   await core.store.write({ ...viewOf("long", "acme", { nowMs: Date.now() }), changes });
-  const answer = stopped.call("GET", "/context?user_id=long").then(
+  const answer = send(stopped.url, "GET", "/context?user_id=long", { key: stopped.key }).then(
     ({ status }) => `answered ${status}`,
     () => "cut off",
   );

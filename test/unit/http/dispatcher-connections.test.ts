@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
@@ -106,7 +107,7 @@ for (const { name, fail, logged } of [
       errors.map(({ message }) => message),
       logged,
     );
-    assert.deepEqual([recentErrors(), call!.response.headersSent], [[], false]);
+    assert.deepEqual([recentErrors(), (call!.end as ServerResponse).headersSent], [[], false]);
     for (const status of [200, 500]) assert.equal(countOf(`method="POST",route="/",status="${status}"`), 0);
   });
 }
@@ -149,7 +150,7 @@ test(
       const body = new Readable({ read() {} });
       if (goesBefore) {
         socket.destroy();
-        await once(call!.response, "close");
+        await once(call!.end as ServerResponse, "close");
       }
       go(new Answer(body));
       if (!goesBefore) {
@@ -189,9 +190,9 @@ test(
 
 test("an answer that nobody is there for any more is not counted", TIMEOUT, async (context) => {
   let answered = 0;
-  const handle = async ({ request, response }: Call) => {
-    const closed = once(response, "close");
-    request.socket.destroy();
+  const handle = async ({ request, end }: Call) => {
+    const closed = once(end as ServerResponse, "close");
+    (request as IncomingMessage).socket.destroy();
     await closed;
     setImmediate(() => {
       answered += 1;

@@ -1,8 +1,9 @@
-/** A dispatcher with a few routes, behind a real server, and a client that sends bytes as they are. */
+/** A dispatcher with a few routes, alone or behind a real server, and clients that send heads and bytes as they are. */
 
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { ANSWERS, BODIES, ByteBudget } from "../../../src/http/request/byte-budget.ts";
@@ -38,8 +39,8 @@ export function routeAt(path: string, handle: Route["handle"], more: Partial<Rou
   return { method: "GET", path, access: "open", bodyBytesMax: 1_000, handle, ...more };
 }
 
-export async function serveRoutes(
-  context: TestContext,
+/** Without a connection. */
+export function dispatchRoutes(
   routes: readonly Route[],
   {
     access = {},
@@ -80,8 +81,61 @@ export async function serveRoutes(
     recent,
     signposts,
   });
+  return {
+    dispatcher,
+    errors,
+    places,
+    /** Sends a head and a body. */
+    ask: (head: string, body = "") => dispatched(dispatcher, head, body),
+    answerBytes: () => metrics.value("sideband_answer_bytes"),
+    bodyBytes: () => metrics.value("sideband_body_bytes"),
+    countOf: (labels: string) => metrics.value("sideband_requests_total", labels),
+    recentErrors: () => recent.errors.list((code) => ({ code })),
+    recentRequests: () => recent.requests.list(({ account }) => ({ account })),
+  };
+}
+
+/** The answer to a head and a body that come over no connection. */
+async function dispatched(dispatcher: Dispatcher, head: string, body: string): Promise<Reply> {
+  const [first, ...lines] = head.split("\r\n");
+  const [method, url, version] = first.split(" ");
+  const rawHeaders = lines.flatMap((line) => line.split(/: ?(.*)/s).slice(0, 2));
+  const end = Object.assign(new EventEmitter(), { destroyed: false, writableEnded: false });
+  const socket = { remoteAddress: "127.0.0.1", destroyed: false };
+  const about = { method, url, httpVersion: version.slice(5), headers: headersOf(lines), rawHeaders, socket };
+  const answer = await dispatcher.dispatch(Object.assign(Readable.from([Buffer.from(body)]), about), end);
+  end.emit("close");
+  const { status, headers: pairs, body: answered = "" } = answer!;
+  const headers = Object.fromEntries(pairs.flatMap((name, i) => (i % 2 ? [] : [[name, pairs[i + 1]]])));
+  return replyOf(status, headers, String(answered));
+}
+
+/** Of a name that comes twice the first counts, but for x-request-id: its values are joined. */
+function headersOf(lines: readonly string[]) {
+  const headers: Record<string, string | undefined> = {};
+  for (const line of lines) {
+    const name = line.slice(0, line.indexOf(":")).toLowerCase();
+    const value = line.slice(line.indexOf(":") + 2);
+    if (name === "x-request-id" && name in headers) headers[name] += `, ${value}`;
+    else headers[name] ??= value;
+  }
+  return headers;
+}
+
+function replyOf(status: number, headers: Reply["headers"], text: string): Reply {
+  const json = /json/.test(headers["content-type"] ?? "") && text !== "" ? JSON.parse(text) : undefined;
+  return { status, headers, text, json };
+}
+
+/** Behind a server. */
+export async function serveRoutes(
+  context: TestContext,
+  routes: readonly Route[],
+  options: ServedOptions = {},
+) {
+  const dispatching = dispatchRoutes(routes, options);
   const server = createServer({ requireHostHeader: false });
-  takeTurns(server, dispatcher.handle, (_error, socket) => socket.destroy());
+  takeTurns(server, dispatching.dispatcher.handle, (_error, socket) => socket.destroy());
   await once(server.listen(0, "127.0.0.1"), "listening");
   context.after(() => {
     server.close();
@@ -93,21 +147,7 @@ export async function serveRoutes(
     socket.write(bytes);
     return socket;
   };
-  return {
-    dispatcher,
-    errors,
-    places,
-    open,
-    /** Sends a head and a body, on a connection of its own. */
-    ask: async (head: string, body = ""): Promise<Reply> =>
-      (await repliesOf(open(`${head}\r\n\r\n${body}`), 1))[0],
-    answers,
-    answerBytes: () => metrics.value("sideband_answer_bytes"),
-    bodyBytes: () => metrics.value("sideband_body_bytes"),
-    countOf: (labels: string) => metrics.value("sideband_requests_total", labels),
-    recentErrors: () => recent.errors.list((code) => ({ code })),
-    recentRequests: () => recent.requests.list(({ account }) => ({ account })),
-  };
+  return { ...dispatching, open };
 }
 
 /** The first answers on a connection, which have a length or no body. */
@@ -118,19 +158,13 @@ export async function repliesOf(socket: Socket, count: number): Promise<Reply[]>
     rest += chunk;
     for (let end = rest.indexOf("\r\n\r\n"); end >= 0; end = rest.indexOf("\r\n\r\n")) {
       const [first, ...lines] = rest.slice(0, end).split("\r\n");
-      const headers = Object.fromEntries(
-        lines.map((line) => [
-          line.slice(0, line.indexOf(":")).toLowerCase(),
-          line.slice(line.indexOf(":") + 2),
-        ]),
-      );
+      const headers = headersOf(lines);
       const after = rest.slice(end + 4);
       const length = Number(headers["content-length"] ?? 0);
       if (Buffer.byteLength(after) < length) break;
       const text = Buffer.from(after).toString("utf8", 0, length);
       rest = after.slice(text.length);
-      const json = /json/.test(headers["content-type"] ?? "") && text !== "" ? JSON.parse(text) : undefined;
-      replies.push({ status: Number(first.split(" ")[1]), headers, text, json });
+      replies.push(replyOf(Number(first.split(" ")[1]), headers, text));
       if (replies.length === count) return replies;
     }
   }
