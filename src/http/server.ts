@@ -42,6 +42,8 @@ const TIMEOUTS: Timeouts = {
   checkMs: 1_000,
 };
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const NO_PAUSE =
+  "The HTTP parser of this Node cannot be paused: requests that come in one piece are all read, and answered one by one.";
 
 export interface Timeouts {
   /** For the head of a request, and for its body after that. */
@@ -103,7 +105,8 @@ export class HttpServer {
       requireHostHeader: false,
       ServerResponse: OneWriteResponse,
     });
-    takeTurns(this.#server, this.handle, answers.clientError);
+    if (!takeTurns(this.#server, this.handle, answers.clientError))
+      services.log.error({ node: process.version }, NO_PAUSE);
     this.#server.timeout = answerMs;
     this.#server.maxConnections = options.connectionsMax;
     this.#server.on("timeout", cutUnlessAwaited);

@@ -6,6 +6,7 @@ import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { doorPath } from "../../src/door-client/door-path.ts";
+import { takeResume } from "../unit/http/served-routes.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 let running: Running;
@@ -90,6 +91,22 @@ test("requests of one connection take effect in their order, on the port and at 
     assert.deepEqual(text.match(/HTTP\/1.1 \d+/g), new Array(21).fill("HTTP/1.1 200"));
     assert.match(text, /"facts":\[\]/);
   }
+});
+
+test("where Node's parser cannot be paused, the log says so, and requests in one piece are answered in their order", async () => {
+  const giveBack = takeResume();
+  const plain = await startRunning({}, undefined, { warm: false }).finally(giveBack);
+  try {
+    assert.match(plain.logs.join(""), /The HTTP parser of this Node cannot be paused/);
+    const paths = ["/healthz", "/readyz", "/nowhere"].flatMap((path) => new Array<string>(10).fill(path));
+    const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`);
+    const text = await answerTo(`${requests.join("")}GET /healthz HTTP/1.1\r\n${CLOSE}`, plain.url);
+    const statuses = [...text.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status);
+    assert.deepEqual(statuses, [...new Array(20).fill("200"), ...new Array(10).fill("404"), "200"]);
+  } finally {
+    await plain.end();
+  }
+  assert.doesNotMatch(running.logs.join(""), /parser/);
 });
 
 test("stopping sends every answer that is being made, and one alone on its connection says that it ends", async () => {

@@ -3,7 +3,7 @@
 import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { Readable } from "node:stream";
+import { Duplex, Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { ANSWERS, BODIES, ByteBudget } from "../../../src/http/request/byte-budget.ts";
@@ -184,4 +184,15 @@ export async function until(condition: () => boolean): Promise<void> {
     if (performance.now() > endMs) throw new Error("it did not come to that");
     await new Promise(setImmediate);
   }
+}
+
+/** Takes from Node's parser what reads on after a pause. @returns gives it back */
+export function takeResume(): () => void {
+  const socket = new Duplex({ read() {} }) as Duplex & { readonly parser: object };
+  createServer().emit("connection", socket);
+  const { prototype } = socket.parser.constructor as { prototype: { resume: unknown } };
+  socket.destroy();
+  const { resume } = prototype;
+  prototype.resume = undefined;
+  return () => Object.assign(prototype, { resume });
 }

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { afterAnswers, isAnswered, isLast, takeTurns, WAITING_MAX } from "../../../src/http/request/turns.ts";
-import { until } from "./served-routes.ts";
+import { takeResume, until } from "./served-routes.ts";
 
 const TIMEOUT = { timeout: 20_000 };
 const get = (path: string | number) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -19,9 +19,10 @@ interface Served {
   open(bytes: string): Socket;
 }
 
-async function serve(context: TestContext, handle: RequestListener): Promise<Served> {
+async function serve(context: TestContext, handle: RequestListener, pauses = true): Promise<Served> {
   const server = createServer();
-  takeTurns(server, handle, (error) => assert.fail(`${error.code}: ${error.message}`));
+  const refuse = (error: Error) => assert.fail(error.message);
+  assert.equal(takeTurns(server, handle, refuse), pauses);
   let read = 0;
   server.on("request", () => {
     read += 1;
@@ -393,5 +394,28 @@ test(
       await until(() => said.length > 0);
       assert.deepEqual([said, running.length], [[refuses], 2]);
     }
+  },
+);
+
+test(
+  "where Node's parser cannot be paused, a piece is read whole, answered one by one, and the next one waits",
+  TIMEOUT,
+  async (context) => {
+    const running: ServerResponse[] = [];
+    const giveBack = takeResume();
+    const { open, read } = await serve(context, (_request, response) => void running.push(response), false);
+    giveBack();
+    const socket = open(gets(20));
+    const answers = answersOf(socket, 40);
+    await until(() => read() === 20);
+    socket.write(gets(20));
+    await turns();
+    assert.deepEqual([running.length, read()], [1, 20]);
+    for (let answered = 0; answered < 40; answered++) {
+      await until(() => running.length > 0);
+      assert.equal(running.length, 1, "one at a time");
+      answer(running.shift()!, "");
+    }
+    assert.equal((await answers).length, 40);
   },
 );
