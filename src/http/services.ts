@@ -1,5 +1,8 @@
 /** What the HTTP layer works with. */
 
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import type { ServiceClock } from "../base/clock.ts";
 import type { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -10,7 +13,6 @@ import type { Demo } from "../memory/demo.ts";
 import type { KeyManager } from "../memory/key-manager.ts";
 import type { BackupReport, CompactReport, Progress } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
-import type { HttpRequest } from "./request/call.ts";
 
 /** Where lines go; pino's shape. */
 export interface Log {
@@ -19,6 +21,12 @@ export interface Log {
   error(line: object, message: string): void;
   isLevelEnabled(level: string): boolean;
 }
+
+/** What came: a request of Node's server, or one that was made without a connection. Its body is read from it. */
+export type HttpRequest = Readable &
+  Pick<IncomingMessage, "method" | "url" | "headers" | "rawHeaders" | "httpVersion"> & {
+    readonly socket: Pick<Socket, "remoteAddress" | "destroyed">;
+  };
 
 /** Requests that come through the door of the data folder, a local socket. */
 export interface DoorChecks {

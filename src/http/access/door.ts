@@ -15,8 +15,8 @@ import { Failure } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
 import { orderlyEnd } from "../connection/orderly-end.ts";
-import type { HttpRequest } from "../request/call.ts";
 import { takeTurns } from "../request/turns.ts";
+import type { HttpRequest } from "../services.ts";
 
 const GUARD_INTERVAL_MS = 1_000;
 /** Not longer than the door's own name: a socket's address has few bytes. */

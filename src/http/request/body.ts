@@ -8,8 +8,8 @@ import type { Readable } from "node:stream";
 import { ERRORS } from "../../base/error-codes.ts";
 import { Failure } from "../../base/errors.ts";
 import { BODY_PARTS_MAX } from "../../base/limits.ts";
+import type { HttpRequest } from "../services.ts";
 import type { Holding } from "./byte-budget.ts";
-import type { HttpRequest } from "./call.ts";
 
 const JSON_BODY = /^application\/json\s*(?:;|$)/i;
 /** What a body has room for at first; then for twice as much each time. */

@@ -1,19 +1,12 @@
 /** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import type { Readable } from "node:stream";
+import type { ServerResponse } from "node:http";
 import type { Requester } from "../../base/requester.ts";
 import type { Caller } from "../../memory/authentication.ts";
+import type { HttpRequest } from "../services.ts";
 import type { ByteBudget, Holding } from "./byte-budget.ts";
 import { type Client, type ClientReader, limitGroupOf } from "./client.ts";
 import type { UrlQuery } from "./query.ts";
-
-/** What came: a request of Node's server, or one that was made without a connection. Its body is read from it. */
-export type HttpRequest = Readable &
-  Pick<IncomingMessage, "method" | "url" | "headers" | "rawHeaders" | "httpVersion"> & {
-    readonly socket: Pick<Socket, "remoteAddress" | "destroyed">;
-  };
 
 /** Where the answer goes, as far as a call knows it: whether it was sent, and when its reader has taken it or gone. */
 export interface CallEnd extends Pick<ServerResponse, "destroyed" | "writableEnded"> {

@@ -4,7 +4,7 @@
  */
 
 import { BlockList, isIP, isIPv6 } from "node:net";
-import type { HttpRequest } from "./call.ts";
+import type { HttpRequest } from "../services.ts";
 
 export interface Client {
   readonly address: string;
