@@ -16,7 +16,7 @@ import {
   readAnswer,
 } from "../contract/answer-mapping.ts";
 import { historyAnswer } from "../contract/life-mapping.ts";
-import { channelsView, labelView } from "../http/routes/life.ts";
+import { channelsView, labelView } from "../http/routes/account.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
 import { decodeFact } from "../memory/decode.ts";

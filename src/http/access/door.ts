@@ -14,7 +14,7 @@ import { ACCOUNT_DEFAULT, ACCOUNT_HEADER } from "../../base/account.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
-import { orderlyEnd } from "../connection/orderly-end.ts";
+import { orderlyEnd } from "../connection/connections.ts";
 import { takeTurns } from "../request/turns.ts";
 import type { HttpRequest } from "../services.ts";
 
