@@ -72,24 +72,21 @@ test("the cookie alone, which every port of the host is sent, opens nothing, nor
   assert.equal((await running.call("GET", "/admin/keys", { key: null, headers: own })).status, 200);
 });
 
-test("under https, by the word of a trusted proxy, the cookie is for https alone", async () => {
+test("under https, by the word of a trusted proxy, the cookie is for https alone", async (context) => {
   const running = await startPortless({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
-  try {
-    const isSecure = async (method: string, forwarded: Record<string, string>) => {
-      const { headers } = await running.call(method, "/console/session", {
-        key: null,
-        headers: { ...SAME_ORIGIN, ...forwarded },
-        ...(method === "POST" ? { body: { token: ADMIN_TOKEN } } : {}),
-      });
-      return /; Secure(;|$)/.test(headers.get("set-cookie")!);
-    };
-    for (const method of ["POST", "DELETE"]) {
-      assert.equal(await isSecure(method, { "x-forwarded-proto": "https" }), true);
-      assert.equal(await isSecure(method, { "x-forwarded-proto": "http" }), false);
-      assert.equal(await isSecure(method, {}), false);
-    }
-  } finally {
-    await running.end();
+  context.after(() => running.end());
+  const isSecure = async (method: string, forwarded: Record<string, string>) => {
+    const { headers } = await running.call(method, "/console/session", {
+      key: null,
+      headers: { ...SAME_ORIGIN, ...forwarded },
+      ...(method === "POST" ? { body: { token: ADMIN_TOKEN } } : {}),
+    });
+    return /; Secure(;|$)/.test(headers.get("set-cookie")!);
+  };
+  for (const method of ["POST", "DELETE"]) {
+    assert.equal(await isSecure(method, { "x-forwarded-proto": "https" }), true);
+    assert.equal(await isSecure(method, { "x-forwarded-proto": "http" }), false);
+    assert.equal(await isSecure(method, {}), false);
   }
 });
 
@@ -125,62 +122,56 @@ test("another site can neither sign a browser in nor out", async () => {
   }
 });
 
-test("wrong tokens are refused without a cookie, then slowed down", async () => {
+test("wrong tokens are refused without a cookie, then slowed down", async (context) => {
   const running = await startPortless();
-  try {
-    const statuses: number[] = [];
-    for (let i = 0; i < 12; i++) {
-      const { status, headers } = await running.call("POST", "/console/session", {
-        key: null,
-        body: { token: `wrong ${i}` },
-        headers: SAME_ORIGIN,
-      });
-      assert.equal(headers.get("set-cookie"), null);
-      statuses.push(status);
-    }
-    assert.equal(statuses[0], 401);
-    assert.equal(statuses.at(-1), 429);
-    const odd = await running.call("POST", "/console/session", {
+  context.after(() => running.end());
+  const statuses: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    const { status, headers } = await running.call("POST", "/console/session", {
       key: null,
-      body: { token: 7 },
+      body: { token: `wrong ${i}` },
       headers: SAME_ORIGIN,
     });
-    assert.equal(odd.status, 400);
-  } finally {
-    await running.end();
+    assert.equal(headers.get("set-cookie"), null);
+    statuses.push(status);
   }
+  assert.equal(statuses[0], 401);
+  assert.equal(statuses.at(-1), 429);
+  const odd = await running.call("POST", "/console/session", {
+    key: null,
+    body: { token: 7 },
+    headers: SAME_ORIGIN,
+  });
+  assert.equal(odd.status, 400);
 });
 
-test("after ten wrong tokens an address waits with every token, also with the right one", async () => {
+test("after ten wrong tokens an address waits with every token, also with the right one", async (context) => {
   const running = await startPortless({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
+  context.after(() => running.end());
   const from = (address: string) => ({ ...SAME_ORIGIN, "x-forwarded-for": address });
   const ask = (key: string, headers: Record<string, string>) =>
     running.call("GET", "/admin/keys", { key, headers });
   const signIn = (token: string, headers: Record<string, string>) =>
     running.call("POST", "/console/session", { key: null, body: { token }, headers });
-  try {
-    const opened = await signIn(ADMIN_TOKEN, from("192.0.2.1"));
-    const cookie = opened.headers.get("set-cookie")!.split(";")[0];
-    const session = { cookie, [PAGE_SECRET_HEADER]: opened.json.page_secret };
-    for (let i = 0; i < 10; i++) {
-      // A proxy may name the port, too: it is the same address.
-      const headers = from(`192.0.2.1:${5_000 + i}`);
-      const wrong = i % 2 === 0 ? await ask(`wrong-${i}`, headers) : await signIn(`wrong-${i}`, headers);
-      assert.equal(wrong.status, 401);
-    }
-    for (const token of [ADMIN_TOKEN, "wrong"]) {
-      for (const answer of [await ask(token, from("192.0.2.1")), await signIn(token, from("192.0.2.1"))]) {
-        assert.equal(problemCode(answer), "429 rate_limited");
-        assert.ok(Number(answer.headers.get("retry-after")) > 0);
-        assert.equal(answer.headers.get("set-cookie"), null);
-      }
-    }
-    assert.equal((await ask(ADMIN_TOKEN, from("192.0.2.2"))).status, 200);
-    const inSession = { key: null, headers: { ...from("192.0.2.1"), ...session } };
-    assert.equal((await running.call("GET", "/admin/keys", inSession)).status, 200);
-  } finally {
-    await running.end();
+  const opened = await signIn(ADMIN_TOKEN, from("192.0.2.1"));
+  const cookie = opened.headers.get("set-cookie")!.split(";")[0];
+  const session = { cookie, [PAGE_SECRET_HEADER]: opened.json.page_secret };
+  for (let i = 0; i < 10; i++) {
+    // A proxy may name the port, too: it is the same address.
+    const headers = from(`192.0.2.1:${5_000 + i}`);
+    const wrong = i % 2 === 0 ? await ask(`wrong-${i}`, headers) : await signIn(`wrong-${i}`, headers);
+    assert.equal(wrong.status, 401);
   }
+  for (const token of [ADMIN_TOKEN, "wrong"]) {
+    for (const answer of [await ask(token, from("192.0.2.1")), await signIn(token, from("192.0.2.1"))]) {
+      assert.equal(problemCode(answer), "429 rate_limited");
+      assert.ok(Number(answer.headers.get("retry-after")) > 0);
+      assert.equal(answer.headers.get("set-cookie"), null);
+    }
+  }
+  assert.equal((await ask(ADMIN_TOKEN, from("192.0.2.2"))).status, 200);
+  const inSession = { key: null, headers: { ...from("192.0.2.1"), ...session } };
+  assert.equal((await running.call("GET", "/admin/keys", inSession)).status, 200);
 });
 
 test("a session ends after its time, with the token it was opened with, and by a changed letter", () => {

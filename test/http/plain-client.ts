@@ -56,15 +56,14 @@ async function dispatched(
   path: string,
   { method, headers: given, body }: { method: string; headers: HeadersInit; body?: string | Uint8Array },
 ): Promise<Pick<Response, "status" | "headers" | "text">> {
-  const { pathname, search, host } = new URL(path, "http://localhost");
   const headers = new Headers(given);
   const bytes = body === undefined ? undefined : Buffer.from(body as string);
   if (bytes !== undefined) headers.set("content-length", String(bytes.length));
   if (typeof body === "string" && !headers.has("content-type")) headers.set("content-type", "text/plain");
-  const sent: Record<string, string> = { host, accept: "*/*", ...Object.fromEntries(headers) };
+  const sent: Record<string, string> = { host: "localhost", accept: "*/*", ...Object.fromEntries(headers) };
   const request = Object.assign(Readable.from(bytes === undefined ? [] : [bytes]), {
     method,
-    url: pathname + search,
+    url: path,
     headers: sent,
     rawHeaders: Object.entries(sent).flat(),
     httpVersion: "1.1",

@@ -5,10 +5,11 @@ import { type EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Readable } from "node:stream";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { Answer, sendAnswer, wholeAnswer } from "../../../src/http/request/answer.ts";
 import { Call, requesterOf } from "../../../src/http/request/call.ts";
 import { clientReader } from "../../../src/http/request/client.ts";
+import { test } from "./served-routes.ts";
 
 const server = createServer();
 before(() => once(server.listen(0, "127.0.0.1"), "listening"));
@@ -30,7 +31,7 @@ async function callOf() {
 
 const closed = (stream: EventEmitter) => new Promise((resolve) => stream.once("close", resolve));
 
-test("hanging up ends a call, and the stream of its answer", { timeout: 10_000 }, async () => {
+test("hanging up ends a call, and the stream of its answer", async () => {
   const { call, response, socket, send } = await callOf();
   const { signal } = call;
   const body = new Readable({ read() {} });
@@ -41,9 +42,7 @@ test("hanging up ends a call, and the stream of its answer", { timeout: 10_000 }
   assert.ok(call.isGone);
 });
 
-test("whoever asks after the end is told at once, and a stream for nobody is not kept", {
-  timeout: 10_000,
-}, async () => {
+test("whoever asks after the end is told at once, and a stream for nobody is not kept", async () => {
   const { call, response, socket, send } = await callOf();
   socket.destroy();
   await closed(response);
@@ -53,9 +52,7 @@ test("whoever asks after the end is told at once, and a stream for nobody is not
   assert.ok(body.destroyed);
 });
 
-test("a call that was answered is not ended by its connection's end, and has one signal", {
-  timeout: 10_000,
-}, async () => {
+test("a call that was answered is not ended by its connection's end, and has one signal", async () => {
   const { call, response, socket, send } = await callOf();
   const { signal } = call;
   assert.equal(call.signal, signal);
@@ -66,9 +63,7 @@ test("a call that was answered is not ended by its connection's end, and has one
   assert.equal(signal.aborted, false);
 });
 
-test("an answer leaves whole, in whatever form, with the quota of a caller that has one", {
-  timeout: 10_000,
-}, async () => {
+test("an answer leaves whole, in whatever form, with the quota of a caller that has one", async () => {
   const sent = async (answer: Answer, more: Partial<Call> = {}) => {
     const { call, socket, send } = await callOf();
     Object.assign(call, more);
@@ -97,7 +92,7 @@ test("an answer leaves whole, in whatever form, with the quota of a caller that 
     assert.doesNotMatch(await sent(new Answer("<>"), { caller }), /ratelimit/i);
 });
 
-test("the requester of block work is the call's account, and ends with the call", () => {
+test("the requester of block work is the call's account, and ends with the call", async () => {
   const { signal } = new AbortController();
   const requester = requesterOf({ signal }, { account: "acme", tier: "pro" });
   assert.deepEqual([requester.account, requester.tier, requester.signal], ["acme", "pro", signal]);

@@ -3,14 +3,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Readable } from "node:stream";
-import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { Answer } from "../../../src/http/request/answer.ts";
 import type { Call } from "../../../src/http/request/call.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
-import { dispatchRoutes, NOW_MS, repliesOf, routeAt, serveRoutes, until, untilEnd } from "./served-routes.ts";
+import { later, until } from "../../fixtures/waiting.ts";
+import { dispatchRoutes, NOW_MS, repliesOf, routeAt, serveRoutes, test, untilEnd } from "./served-routes.ts";
 
-const TIMEOUT = { timeout: 20_000 };
 const HOST = "Host: x";
 const get = (target: string, ...headers: string[]) =>
   [`GET ${target} HTTP/1.1`, HOST, ...headers].join("\r\n");
@@ -41,15 +40,6 @@ const refusedParam = ({ status, json }: { status: number; json: { code: string; 
   json.code,
   json.param,
 ];
-
-/** A promise that the test settles. */
-function later<T>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
 
 test("a target is a path or a whole URL, with a query or without", async () => {
   const echo = ({ routePath, query, params }: Call) => ({ routePath, query, params });
@@ -86,7 +76,7 @@ test("a host is named once, and other headers that must not be repeated are not"
   assert.equal((await ask(get("/", "Date: a", "Date: b", "X: Host", authorization))).status, 200);
 });
 
-test("of what a client may expect, only 100-continue is understood", TIMEOUT, async (context) => {
+test("of what a client may expect, only 100-continue is understood", async (context) => {
   const { ask, open } = await serveRoutes(context, [routeAt("/", () => ({}))]);
   assert.deepEqual(refusedParam(await ask(get("/", "Expect: more"))), [400, "invalid_request", "Expect"]);
   const replies = await repliesOf(open(`${get("/", "Expect: 100-Continue")}\r\n\r\n`), 2);
@@ -320,7 +310,7 @@ test("an address without a route is a problem, a page for a browser, or the way 
   assert.deepEqual([status, headers["content-type"], json.code], [404, problem, "not_found"]);
 });
 
-test("the room of a body is given back with the answer", TIMEOUT, async (context) => {
+test("the room of a body is given back with the answer", async (context) => {
   const answers = ["/now", "/failing"].map(() => later<object>());
   const stream = new Readable({ read() {} });
   const { ask, open, bodyBytes } = await serveRoutes(context, [
@@ -344,7 +334,7 @@ test("the room of a body is given back with the answer", TIMEOUT, async (context
   await until(() => bodyBytes() === 0);
 });
 
-test("an answer that cannot be sent is logged, and its connection cut", TIMEOUT, async (context) => {
+test("an answer that cannot be sent is logged, and its connection cut", async (context) => {
   const broken = new Answer("", { headers: ["x-broken", "a\nb"] });
   const { open, errors, bodyBytes } = await serveRoutes(context, [
     routeAt("/now", () => broken),

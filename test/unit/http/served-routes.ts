@@ -4,7 +4,7 @@ import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { Duplex, Readable } from "node:stream";
-import type { TestContext } from "node:test";
+import { test as nodeTest, type TestContext } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { ANSWERS, BODIES, ByteBudget } from "../../../src/http/request/byte-budget.ts";
 import { clientReader } from "../../../src/http/request/client.ts";
@@ -15,6 +15,11 @@ import type { AccessChecks, Route } from "../../../src/http/request/route.ts";
 import { Router } from "../../../src/http/request/router.ts";
 import { takeTurns } from "../../../src/http/request/turns.ts";
 import type { HttpServices } from "../../../src/http/services.ts";
+
+/** A test with connections: it fails where one is never answered. */
+export function test(name: string, run: (context: TestContext) => Promise<void>): void {
+  nodeTest(name, { timeout: 20_000 }, run);
+}
 
 export const NOW_MS = Date.UTC(2026, 10, 17);
 
@@ -176,14 +181,6 @@ export async function untilEnd(socket: Socket): Promise<string> {
   let text = "";
   for await (const chunk of socket) text += chunk;
   return text;
-}
-
-/** Waits for what a request leads to, and gives up where it does not come. */
-export async function until(condition: () => boolean): Promise<void> {
-  for (const endMs = performance.now() + 10_000; !condition(); ) {
-    if (performance.now() > endMs) throw new Error("it did not come to that");
-    await new Promise(setImmediate);
-  }
 }
 
 /** Takes from Node's parser what reads on after a pause. @returns gives it back */
