@@ -9,9 +9,8 @@ import { accessChecks } from "./access/access.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
 import { Origins, type OriginsOptions } from "./access/origins.ts";
 import { BareAnswers } from "./connection/bare-answers.ts";
-import { limitConnections } from "./connection/connections.ts";
-import { OneWriteResponse } from "./connection/one-write.ts";
-import { orderlyEnd } from "./connection/orderly-end.ts";
+import { limitConnections, orderlyEnd } from "./connection/connections.ts";
+import { OneWriteResponse } from "./request/answer.ts";
 import { ANSWERS, BODIES, ByteBudget } from "./request/byte-budget.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
@@ -42,6 +41,8 @@ const TIMEOUTS: Timeouts = {
   checkMs: 1_000,
 };
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const NO_PAUSE =
+  "The HTTP parser of this Node cannot be paused: requests that come in one piece are all read, and answered one by one.";
 
 export interface Timeouts {
   /** For the head of a request, and for its body after that. */
@@ -103,7 +104,8 @@ export class HttpServer {
       requireHostHeader: false,
       ServerResponse: OneWriteResponse,
     });
-    takeTurns(this.#server, this.handle, answers.clientError);
+    if (!takeTurns(this.#server, this.handle, answers.clientError))
+      services.log.error({ node: process.version }, NO_PAUSE);
     this.#server.timeout = answerMs;
     this.#server.maxConnections = options.connectionsMax;
     this.#server.on("timeout", cutUnlessAwaited);
@@ -115,6 +117,11 @@ export class HttpServer {
       metrics: services.metrics,
       answers,
     });
+  }
+
+  /** Answers a request that came to no server. */
+  get dispatch(): Dispatcher["dispatch"] {
+    return (request, end) => this.#dispatcher.dispatch(request, end);
   }
 
   /** Answers a request, whichever server it came to. */

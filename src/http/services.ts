@@ -1,6 +1,8 @@
 /** What the HTTP layer works with. */
 
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import type { ServiceClock } from "../base/clock.ts";
 import type { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -20,10 +22,16 @@ export interface Log {
   isLevelEnabled(level: string): boolean;
 }
 
+/** What came: a request of Node's server, or one that was made without a connection. Its body is read from it. */
+export type HttpRequest = Readable &
+  Pick<IncomingMessage, "method" | "url" | "headers" | "rawHeaders" | "httpVersion"> & {
+    readonly socket: Pick<Socket, "remoteAddress" | "destroyed">;
+  };
+
 /** Requests that come through the door of the data folder, a local socket. */
 export interface DoorChecks {
-  admits(request: IncomingMessage): boolean;
-  callerOf(request: IncomingMessage): Caller;
+  admits(request: Pick<HttpRequest, "socket">): boolean;
+  callerOf(request: Pick<HttpRequest, "headers">): Caller;
 }
 
 /** What the operator does to the whole store, or to the process. */

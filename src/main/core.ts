@@ -20,7 +20,7 @@ import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyManager } from "../memory/key-manager.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import { Labels } from "../memory/labels.ts";
-import { LocalEvents, methodsOf } from "../memory/local-events.ts";
+import { LocalEvents } from "../memory/local-events.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { SharedEvents } from "../memory/shared-events.ts";
@@ -79,7 +79,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const events = new UserEvents(shared ?? local);
   // Nodes know the same ends: one of them comes first, and the others find the work done.
   const ends = new ExpiryTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
-  const store = ends.watched(eventLog === undefined ? local.tellsOf(opened) : methodsOf(opened));
+  const store = ends.watched(eventLog === undefined ? local.tellsOf(opened) : opened);
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();

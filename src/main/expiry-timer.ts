@@ -6,6 +6,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { Store } from "../memory/ports.ts";
+import { StoreLayer } from "../memory/store-layer.ts";
 
 /** Ends what is due. Resolves to how many facts have ended, and to when the next one will. */
 export type ExpireDue = () => Promise<{ readonly count: number; readonly nextMs: number | undefined }>;
@@ -33,7 +34,8 @@ export class ExpiryTimer {
 
   /** A store whose writes are looked through for ends. */
   watched(store: Store): Store {
-    const write: Store["write"] = async (request) => {
+    const noted = new StoreLayer(store);
+    noted.write = async (request) => {
       try {
         const outcome = await store.write(request);
         if (outcome.outcome === "stored") this.#noteAll(outcome.changes);
@@ -44,7 +46,7 @@ export class ExpiryTimer {
         throw error;
       }
     };
-    return { ...store, write };
+    return noted;
   }
 
   /** @returns stops it */

@@ -38,6 +38,8 @@ export interface Service {
   /** Where it listens; empty without TCP. */
   readonly url: string;
   readonly door: Door;
+  /** Answers a request that came over no connection. */
+  readonly dispatch: HttpServer["dispatch"];
   close(): Promise<void>;
 }
 
@@ -72,6 +74,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
       core,
       url,
       door,
+      dispatch: server.dispatch,
       async close() {
         stopUpkeep();
         const timeoutMs = config.shutdownS * 1000;

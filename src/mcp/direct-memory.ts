@@ -5,6 +5,7 @@
 
 import type { AgentMemory, AgentWriteOptions, AgentWriterOptions } from "../agent-side/agent-memory.ts";
 import type { Requester } from "../base/requester.ts";
+import { channelsView } from "../http/routes/account.ts";
 import {
   contextAnswer,
   decodeAnswer,
@@ -15,7 +16,6 @@ import {
   forgetAnswer,
   readAnswer,
 } from "../http/routes/answer-mapping.ts";
-import { channelsView } from "../http/routes/life.ts";
 import { historyAnswer, labelAnswer } from "../http/routes/life-mapping.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";

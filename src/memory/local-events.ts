@@ -12,6 +12,7 @@ import type { Labels } from "./labels.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
 import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
 import type { EndedFact, Place } from "./records.ts";
+import { StoreLayer } from "./store-layer.ts";
 
 interface AccountLog {
   readonly ids: EventIds;
@@ -73,7 +74,7 @@ export class LocalEvents implements EventSource {
 
   /** A store whose changes are told. */
   tellsOf(store: Store): Store {
-    const told = methodsOf(store);
+    const told = new StoreLayer(store);
     // Told without waiting: the changes of one commit are answered in their order.
     told.write = async (request) => {
       const outcome = await store.write(request);
@@ -166,14 +167,4 @@ function drop(log: AccountLog, count: number): void {
   if (count === 0) return;
   log.events = log.events.slice(count);
   log.dropped += count;
-}
-
-/** An object with the methods of a store, each bound to it. */
-export function methodsOf(store: Store): Store {
-  const methods: Record<string, unknown> = {};
-  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(store)) as (keyof Store)[]) {
-    const { value } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(store), name)!;
-    if (typeof value === "function" && (name as string) !== "constructor") methods[name] = value.bind(store);
-  }
-  return methods as unknown as Store;
 }

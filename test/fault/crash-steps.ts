@@ -13,6 +13,7 @@ import { STEPS, type Step } from "../../src/base/steps.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { viewOf } from "../fixtures/views.ts";
+import { until } from "../fixtures/waiting.ts";
 import {
   type CrashServer,
   checkFacts,
@@ -88,7 +89,7 @@ async function goOnAfter(
   starting: Promise<CrashServer | undefined>,
   stopMs: number,
 ): Promise<CrashServer | undefined> {
-  await untilTrue(() => existsSync(join(folder, "owner.json")));
+  await until(() => existsSync(join(folder, "owner.json")));
   await pause(stopMs);
   await assert.rejects(openStore(folder), /is in use by process/);
   const { pid } = JSON.parse(readFileSync(join(folder, "owner.json"), "utf8"));
@@ -105,7 +106,7 @@ async function tryRestore(
   const { child, ended } = startChild(["restore", folder, JSON.stringify({ step, signal, nth: 1 }), backup]);
   if (stopMs === undefined) assert.equal(await ended, "SIGKILL");
   else {
-    await untilTrue(() => existsSync(join(folder, "owner.lock")));
+    await until(() => existsSync(join(folder, "owner.lock")));
     await pause(stopMs);
     await assert.rejects(openStore(folder), /is in use|no sideband.json names it/);
     assert.equal(await resumed(child.pid!, ended), 0);
@@ -134,7 +135,7 @@ async function tryUnderLoad(
   rmSync(join(folder, "door.sock"), { force: true });
   const server = (await startServer(folder))!;
   const writers = new Writers(server.url, template.key);
-  await untilTrue(() => writers.acknowledged > 20);
+  await until(() => writers.acknowledged > 20);
   server.arm({ step, signal, nth: step.startsWith("group:") || step === "copy: page written" ? 2 : 1 });
   const work = trigger(step, folder, target).catch((error: Error) => error);
   let last: Pick<CrashServer, "url" | "end"> = server;
@@ -235,12 +236,6 @@ async function resumed<T>(pid: number, work: Promise<T>): Promise<T> {
   goOn();
   const timer = setInterval(goOn, 500);
   return work.finally(() => clearInterval(timer));
-}
-
-async function untilTrue(condition: () => boolean): Promise<void> {
-  for (const endMs = performance.now() + 60_000; !condition(); await pause(10)) {
-    if (performance.now() > endMs) throw new Error("it did not come to that in time");
-  }
 }
 
 function pause(ms: number): Promise<void> {

@@ -21,7 +21,12 @@ export async function startServerProcess(
 ): Promise<ServerProcess> {
   const command = `${prefix} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(builtSideband())} serve`;
   const child = spawn("/bin/bash", ["-c", command], {
-    env: { PATH: process.env.PATH ?? "/usr/bin:/bin", SIDEBAND_PORT: "0", ...settings },
+    env: {
+      PATH: process.env.PATH ?? "/usr/bin:/bin",
+      SIDEBAND_PORT: "0",
+      SIDEBAND_BLOCK_WORKERS: "1",
+      ...settings,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -11,7 +11,8 @@ import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
 import type { FactRecord } from "../../src/memory/ports.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
-import { type Running, startRunning } from "./running-service.ts";
+import { until } from "../fixtures/waiting.ts";
+import { type Running, send, startRunning } from "./running-service.ts";
 
 let running: Running;
 before(async () => {
@@ -45,14 +46,6 @@ const finished = (...kinds: string[]) =>
   kinds.reduce((sum, kind) => sum + figure("tasks_total", `kind="${kind}",result="ok"`), 0);
 const cancelled = (kind: string) => figure("tasks_total", `kind="${kind}",result="cancelled"`);
 const waiting = (kind: string) => figure("queue_depth", `kind="${kind}"`);
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpMs = performance.now() + 120_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < giveUpMs, "it did not happen within two minutes");
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
 
 /** A request whose answer nobody reads: its connection is there to be cut. */
 function ask(method: string, path: string, key: string | undefined, body?: unknown): Socket {
@@ -215,7 +208,7 @@ test("stopping waits for a request no longer than it is told to", async () => {
   const { core } = stopped.service;
   const changes = changesOf(Array.from({ length: 40 }, (_, channel) => [channel, "x".repeat(1024)]));
   await core.store.write({ ...viewOf("long", "acme", { nowMs: Date.now() }), changes });
-  const answer = stopped.call("GET", "/context?user_id=long").then(
+  const answer = send(stopped.url, "GET", "/context?user_id=long", { key: stopped.key }).then(
     ({ status }) => `answered ${status}`,
     () => "cut off",
   );

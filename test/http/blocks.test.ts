@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startRunning } from "./running-service.ts";
+import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
 
 let running: Running;
 before(async () => {
-  running = await startRunning();
+  running = await startPortless();
 });
 after(() => running?.end());
 

@@ -6,6 +6,8 @@ import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { doorPath } from "../../src/door-client/private-folder.ts";
+import { later, until } from "../fixtures/waiting.ts";
+import { takeResume } from "../unit/http/served-routes.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 let running: Running;
@@ -27,8 +29,7 @@ test("a client that hangs up on the answer to CONNECT ends no process, and one t
   const stays = open();
   stays.write(CONNECT);
   await once(stays.resume(), "end");
-  // The one that is left is the connection of the question.
-  await until(async () => (await connections()) === 1);
+  await until(() => connections() === 0);
   stays.destroy();
 });
 
@@ -93,24 +94,34 @@ test("requests of one connection take effect in their order, on the port and at 
   }
 });
 
+test("where Node's parser cannot be paused, the log says so, and requests in one piece are answered in their order", async (context) => {
+  const giveBack = takeResume();
+  const plain = await startRunning({}, undefined, { warm: false }).finally(giveBack);
+  context.after(() => plain.end());
+  assert.match(plain.logs.join(""), /The HTTP parser of this Node cannot be paused/);
+  const paths = ["/healthz", "/readyz", "/nowhere"].flatMap((path) => new Array<string>(10).fill(path));
+  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`);
+  const text = await answerTo(`${requests.join("")}GET /healthz HTTP/1.1\r\n${CLOSE}`, plain.url);
+  const statuses = [...text.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status);
+  assert.deepEqual(statuses, [...new Array(20).fill("200"), ...new Array(10).fill("404"), "200"]);
+  assert.doesNotMatch(running.logs.join(""), /parser/);
+});
+
 test("stopping sends every answer that is being made, and one alone on its connection says that it ends", async () => {
   const stopping = await startRunning();
   const { store } = stopping.service.core;
   let asked = 0;
-  let go = () => {};
-  const gate = new Promise<void>((resolve) => {
-    go = resolve;
-  });
+  const probe = later();
   store.probe = () => {
     asked += 1;
-    return gate;
+    return probe.promise;
   };
   const ready = `GET /readyz HTTP/1.1\r\n${HOST}\r\n`;
   const one = answerTo(ready, stopping.url);
   const several = answerTo(ready.repeat(3), stopping.url);
-  await until(async () => (await connections(stopping)) === 3 && asked > 0);
+  await until(() => connections(stopping) === 2 && asked > 0);
   const ended = stopping.end();
-  go();
+  probe.resolve();
   assert.match(await one, /^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is);
   assert.equal((await several).match(/HTTP\/1.1 200 /g)?.length, 3);
   await ended;
@@ -129,7 +140,7 @@ test("stopping waits for no connection without a request: silent, kept alive, wi
   half.write("GET /heal");
   const local = process.env.TEST_STORE === "postgres" ? [] : [connect(doorPath(stopping.folder))];
   const sockets = [open(stopping.url), kept, next, half, ...local];
-  await until(async () => (await connections(stopping)) === 5);
+  await until(() => connections(stopping) === 4);
   const startMs = performance.now();
   const closed = sockets.map((socket) =>
     once(
@@ -148,39 +159,31 @@ const MIB = 2 ** 20;
 /** A head has long enough to come in time on a busy machine. */
 const SHORT = { headMs: 500, bodyMs: 200, slowBodyMs: 10_000, answerMs: 800, checkMs: 50 };
 
-test("a head or a body that does not come in time is answered 408, and the connection ends", async () => {
+test("a head or a body that does not come in time is answered 408, and the connection ends", async (context) => {
   const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
+  context.after(() => hasty.end());
   const post = `POST /encode HTTP/1.1\r\n${HOST}Authorization: Bearer ${hasty.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"user`;
-  try {
-    for (const bytes of ["", "GET /heal", post])
-      assert.match(await answerTo(bytes, hasty.url), /^HTTP\/1.1 408 .*"request_timeout"/s, bytes);
-  } finally {
-    await hasty.end();
-  }
+  for (const bytes of ["", "GET /heal", post])
+    assert.match(await answerTo(bytes, hasty.url), /^HTTP\/1.1 408 .*"request_timeout"/s, bytes);
 });
 
-test("a client that takes nothing of its answer loses its connection, and one that waits for an answer keeps it", async () => {
+test("a client that takes nothing of its answer loses its connection, and one that waits for an answer keeps it", async (context) => {
   const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
-  try {
-    const idle = open(hasty.url);
-    // More than the buffers of both sides hold.
-    const large = `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`;
-    idle.pause();
-    idle.write(large.repeat(400));
-    await until(async () => (await connections(hasty)) === 1);
-    idle.destroy();
-    let go = () => {};
-    const gate = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    hasty.service.core.store.probe = () => gate;
-    const waiting = answerTo(`GET /readyz HTTP/1.1\r\n${CLOSE}`, hasty.url);
-    await sleep(3 * SHORT.answerMs);
-    go();
-    assert.match(await waiting, /^HTTP\/1.1 200 /);
-  } finally {
-    await hasty.end();
-  }
+  context.after(() => hasty.end());
+  const idle = open(hasty.url);
+  // More than the buffers of both sides hold.
+  const large = `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`;
+  idle.pause();
+  idle.write(large.repeat(400));
+  await until(() => connections(hasty) === 1);
+  await until(() => connections(hasty) === 0);
+  idle.destroy();
+  const probe = later();
+  hasty.service.core.store.probe = () => probe.promise;
+  const waiting = answerTo(`GET /readyz HTTP/1.1\r\n${CLOSE}`, hasty.url);
+  await sleep(3 * SHORT.answerMs);
+  probe.resolve();
+  assert.match(await waiting, /^HTTP\/1.1 200 /);
 });
 
 test("one address has its limit of connections, and a trusted proxy has none", async () => {
@@ -207,7 +210,7 @@ test("one address has its limit of connections, and a trusted proxy has none", a
   }
 });
 
-test("bodies have bounded room, for an account and for an address; what is over is 503, and what has gone gives it back", async () => {
+test("bodies have bounded room, for an account and for an address; what is over is 503, and what has gone gives it back", async (context) => {
   const roomy = await startRunning({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
   const other = await roomy.newKey("other");
   const head = (from: string, key: string) =>
@@ -216,37 +219,36 @@ test("bodies have bounded room, for an account and for an address; what is over 
   const ALMOST = "x".repeat(MIB - 1);
   const sockets: Socket[] = [];
   const hold = async (request: string, count: number) => {
-    const bytes = await bodyBytes(roomy);
+    const bytes = bodyBytes(roomy);
     for (let i = 0; i < count; i++) {
       const socket = open(roomy.url);
       sockets.push(socket);
       socket.write(request);
     }
-    await until(async () => (await bodyBytes(roomy)) === bytes + count * MIB);
+    await until(() => bodyBytes(roomy) === bytes + count * MIB);
   };
   const refusal = async (request: string) => {
     const text = await answerTo(`${request}Connection: close\r\n\r\n{`, roomy.url);
     assert.match(text, /^HTTP\/1.1 503 .*\r\nretry-after: 1\r\n.*"code":"overloaded"/is);
     return /of this account|from this address/.exec(text)?.[0];
   };
-  try {
-    await hold(`${announce("1")}\r\n${ALMOST}`, 8);
-    assert.equal(await refusal(announce("1")), "from this address");
-    assert.equal(await refusal(announce("1", other)), "from this address");
-    await hold(`${announce("2")}Expect: 100-continue\r\n\r\n${ALMOST}`, 8);
-    assert.equal(await refusal(announce("3")), "of this account");
-    const chunked = `${head("3", roomy.key)}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\n{"a":\r\n`;
-    assert.match(await answerTo(chunked, roomy.url), /^HTTP\/1.1 503 /);
-    const body = { user_id: "ada", block: "no block" };
-    const headers = { "x-forwarded-for": "192.0.2.3" };
-    assert.equal((await roomy.call("POST", "/read", { key: other, body, headers })).status, 422);
+  context.after(() => {
     for (const socket of sockets) socket.destroy();
-    await until(async () => (await bodyBytes(roomy)) === 0);
-    assert.equal((await roomy.call("POST", "/read", { body, headers })).status, 422);
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    await roomy.end();
-  }
+    return roomy.end();
+  });
+  await hold(`${announce("1")}\r\n${ALMOST}`, 8);
+  assert.equal(await refusal(announce("1")), "from this address");
+  assert.equal(await refusal(announce("1", other)), "from this address");
+  await hold(`${announce("2")}Expect: 100-continue\r\n\r\n${ALMOST}`, 8);
+  assert.equal(await refusal(announce("3")), "of this account");
+  const chunked = `${head("3", roomy.key)}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\n{"a":\r\n`;
+  assert.match(await answerTo(chunked, roomy.url), /^HTTP\/1.1 503 /);
+  const body = { user_id: "ada", block: "no block" };
+  const headers = { "x-forwarded-for": "192.0.2.3" };
+  assert.equal((await roomy.call("POST", "/read", { key: other, body, headers })).status, 422);
+  for (const socket of sockets) socket.destroy();
+  await until(() => bodyBytes(roomy) === 0);
+  assert.equal((await roomy.call("POST", "/read", { body, headers })).status, 422);
 });
 
 test("a body that is only announced takes no room from others, of the same account and address", async () => {
@@ -254,31 +256,30 @@ test("a body that is only announced takes no room from others, of the same accou
   try {
     const announced = `POST /read HTTP/1.1\r\n${HOST}Authorization: Bearer ${running.key}\r\nContent-Type: application/json\r\nContent-Length: ${MIB}\r\n\r\n{`;
     for (const socket of sockets) socket.write(announced);
-    await until(async () => (await connections()) > 100 && (await bodyBytes()) > 0);
-    await until(async () => (await bodyBytes()) === 100 * 4_096);
+    await until(() => connections() >= 100 && bodyBytes() > 0);
+    await until(() => bodyBytes() === 100 * 4_096);
     const body = { user_id: "ada", block: "no block".repeat(10_000) };
     assert.equal((await running.call("POST", "/read", { body })).status, 422);
   } finally {
     for (const socket of sockets) socket.destroy();
   }
-  await until(async () => (await bodyBytes()) === 0);
+  await until(() => bodyBytes() === 0);
 });
 
-test("a body that comes too slowly is answered 408, which says so, and the connection ends", async () => {
+test("a body that comes too slowly is answered 408, which says so, and the connection ends", async (context) => {
   const timeouts = { ...SHORT, bodyMs: 60_000, slowBodyMs: 300 };
   const strict = await startRunning({}, undefined, { warm: false, timeouts });
   const slow = `POST /demo/read HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{`;
   const socket = open(strict.url);
   const drip = setInterval(() => socket.write(" "), 20);
-  try {
-    const answer = await answerTo(slow, socket);
-    assert.match(answer, /^HTTP\/1.1 408 .*slower than 1 KiB a second\."/s);
-    assert.match(answer, /\r\nconnection: close\r\n/i);
-    await until(async () => (await bodyBytes(strict)) === 0);
-  } finally {
+  context.after(() => {
     clearInterval(drip);
-    await strict.end();
-  }
+    return strict.end();
+  });
+  const answer = await answerTo(slow, socket);
+  assert.match(answer, /^HTTP\/1.1 408 .*slower than 1 KiB a second\."/s);
+  assert.match(answer, /\r\nconnection: close\r\n/i);
+  await until(() => bodyBytes(strict) === 0);
 });
 
 /** Gives the user "heavy" an export of 12 MB: more than the buffers of a connection hold. */
@@ -298,7 +299,7 @@ async function fillHeavy({ service }: Running): Promise<void> {
   }
 }
 
-test("readers that do not read hold no more than their share, and lose it with their connection", async () => {
+test("readers that do not read hold no more than their share, and lose it with their connection", async (context) => {
   // The work of many exports delays heads that have come.
   const timeouts = { ...SHORT, headMs: 60_000, answerMs: 8_000 };
   const patient = await startRunning({}, undefined, { warm: false, timeouts });
@@ -309,58 +310,51 @@ test("readers that do not read hold no more than their share, and lose it with t
       `method="GET",route="/users/export",status="${status}"`,
     ) ?? 0;
   const sockets: Socket[] = [];
-  try {
-    await fillHeavy(patient);
-    for (let i = 0; i < 24; i++) {
-      const socket = open(patient.url).pause();
-      sockets.push(socket);
-      socket.on("error", () => {});
-      socket.write(`${exported}\r\n`);
-    }
-    await until(async () => counted(200) + counted(503) === 24);
-    const heldBytes = await answerBytes(patient);
-    assert.ok(heldBytes > 0 && heldBytes <= 16 * MIB, `${heldBytes}`);
-    assert.ok(counted(503) > 0 && counted(200) > 0, `${counted(200)} were let in`);
-    assert.equal((await patient.call("GET", "/facts?user_id=ada")).status, 200);
-    // The rule for a connection that stands still ends them, without anything of theirs.
-    await until(async () => (await answerBytes(patient)) === 0);
+  context.after(() => {
     for (const socket of sockets) socket.destroy();
-    const whole = await answerTo(`${exported}Connection: close\r\n\r\n`, patient.url);
-    assert.match(whole, /^HTTP\/1.1 200 /);
-    assert.ok(whole.length > 9_500_000 && whole.endsWith("\r\n0\r\n\r\n"));
-    assert.equal(await answerBytes(patient), 0);
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    await patient.end();
+    return patient.end();
+  });
+  await fillHeavy(patient);
+  for (let i = 0; i < 24; i++) {
+    const socket = open(patient.url).pause();
+    sockets.push(socket);
+    socket.on("error", () => {});
+    socket.write(`${exported}\r\n`);
   }
+  await until(() => counted(200) + counted(503) === 24);
+  const heldBytes = answerBytes(patient);
+  assert.ok(heldBytes > 0 && heldBytes <= 16 * MIB, `${heldBytes}`);
+  assert.ok(counted(503) > 0 && counted(200) > 0, `${counted(200)} were let in`);
+  assert.equal((await patient.call("GET", "/facts?user_id=ada")).status, 200);
+  // The rule for a connection that stands still ends them, without anything of theirs.
+  await until(() => answerBytes(patient) === 0);
+  for (const socket of sockets) socket.destroy();
+  const whole = await answerTo(`${exported}Connection: close\r\n\r\n`, patient.url);
+  assert.match(whole, /^HTTP\/1.1 200 /);
+  assert.ok(whole.length > 9_500_000 && whole.endsWith("\r\n0\r\n\r\n"));
+  assert.equal(answerBytes(patient), 0);
 });
 
 test("a body has its room until its request is answered", async (context) => {
-  let go = () => {};
-  const gate = new Promise<undefined>((resolve) => {
-    go = () => resolve(undefined);
-  });
-  const reading = context.mock.method(running.service.core.store, "readUser", () => gate);
+  const read = later<undefined>();
+  const reading = context.mock.method(running.service.core.store, "readUser", () => read.promise);
   const flushed = running.call("POST", "/flush", { body: { user_id: "ada" } });
   try {
-    await until(async () => reading.mock.callCount() > 0);
-    assert.ok((await bodyBytes()) >= '{"user_id":"ada"}'.length);
+    await until(() => reading.mock.callCount() > 0);
+    assert.ok(bodyBytes() >= '{"user_id":"ada"}'.length);
   } finally {
-    go();
+    read.resolve(undefined);
   }
   assert.equal((await flushed).status, 200);
-  assert.equal(await bodyBytes(), 0);
+  assert.equal(bodyBytes(), 0);
 });
 
-test("a body that does not come in time has its room no longer", async () => {
+test("a body that does not come in time has its room no longer", async (context) => {
   const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
+  context.after(() => hasty.end());
   const slow = `POST /demo/read HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{`;
-  try {
-    assert.match(await answerTo(slow, hasty.url), /^HTTP\/1.1 408 /);
-    await until(async () => (await bodyBytes(hasty)) === 0);
-  } finally {
-    await hasty.end();
-  }
+  assert.match(await answerTo(slow, hasty.url), /^HTTP\/1.1 408 /);
+  await until(() => bodyBytes(hasty) === 0);
 });
 
 /** Everything that comes back until the service closes. */
@@ -384,12 +378,6 @@ const connections = (service = running) => metric(service, "sideband_connections
 const answerBytes = (service = running) => metric(service, "sideband_answer_bytes");
 const bodyBytes = (service = running) => metric(service, "sideband_body_bytes");
 
-async function metric(service: Running, name: string): Promise<number> {
-  const { text } = await service.call("GET", "/metrics");
-  return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const endMs = performance.now() + 30_000; !(await condition()); await sleep(10))
-    assert.ok(performance.now() < endMs, "it came to that in time");
+function metric({ service }: Running, name: string): number {
+  return service.core.metrics.value(name);
 }

@@ -8,13 +8,13 @@ import {
   SESSION_COOKIE,
   SESSION_MS,
 } from "../../src/http/access/console-session.ts";
-import { problemCode, type Running, startRunning } from "./running-service.ts";
+import { problemCode, type Running, startPortless } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
 const SAME_ORIGIN = { "sec-fetch-site": "same-origin" };
 
 let started: Promise<Running> | undefined;
-const service = () => (started ??= startRunning());
+const service = () => (started ??= startPortless());
 after(async () => (await started?.catch(() => undefined))?.end());
 
 /** What a browser sends after it: the cookie, and what the page adds. */
@@ -72,24 +72,21 @@ test("the cookie alone, which every port of the host is sent, opens nothing, nor
   assert.equal((await running.call("GET", "/admin/keys", { key: null, headers: own })).status, 200);
 });
 
-test("under https, by the word of a trusted proxy, the cookie is for https alone", async () => {
-  const running = await startRunning({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
-  try {
-    const isSecure = async (method: string, forwarded: Record<string, string>) => {
-      const { headers } = await running.call(method, "/console/session", {
-        key: null,
-        headers: { ...SAME_ORIGIN, ...forwarded },
-        ...(method === "POST" ? { body: { token: ADMIN_TOKEN } } : {}),
-      });
-      return /; Secure(;|$)/.test(headers.get("set-cookie")!);
-    };
-    for (const method of ["POST", "DELETE"]) {
-      assert.equal(await isSecure(method, { "x-forwarded-proto": "https" }), true);
-      assert.equal(await isSecure(method, { "x-forwarded-proto": "http" }), false);
-      assert.equal(await isSecure(method, {}), false);
-    }
-  } finally {
-    await running.end();
+test("under https, by the word of a trusted proxy, the cookie is for https alone", async (context) => {
+  const running = await startPortless({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
+  context.after(() => running.end());
+  const isSecure = async (method: string, forwarded: Record<string, string>) => {
+    const { headers } = await running.call(method, "/console/session", {
+      key: null,
+      headers: { ...SAME_ORIGIN, ...forwarded },
+      ...(method === "POST" ? { body: { token: ADMIN_TOKEN } } : {}),
+    });
+    return /; Secure(;|$)/.test(headers.get("set-cookie")!);
+  };
+  for (const method of ["POST", "DELETE"]) {
+    assert.equal(await isSecure(method, { "x-forwarded-proto": "https" }), true);
+    assert.equal(await isSecure(method, { "x-forwarded-proto": "http" }), false);
+    assert.equal(await isSecure(method, {}), false);
   }
 });
 
@@ -107,7 +104,7 @@ test("a change needs the browser's word that it comes from this site", async () 
   assert.equal(await attempt({ "sec-fetch-site": "same-site" }), 400);
   assert.equal(await attempt({ origin: "https://evil.example" }), 400);
   assert.equal(await attempt({ origin: "null" }), 400);
-  assert.equal(await attempt({ origin: running.url }), 201);
+  assert.equal(await attempt({ origin: "http://localhost" }), 201);
   assert.equal(await attempt(SAME_ORIGIN), 201);
   const { json } = await running.call("GET", "/admin/keys?account=forged", { key: ADMIN_TOKEN });
   assert.equal(json.keys.length, 2);
@@ -125,62 +122,56 @@ test("another site can neither sign a browser in nor out", async () => {
   }
 });
 
-test("wrong tokens are refused without a cookie, then slowed down", async () => {
-  const running = await startRunning();
-  try {
-    const statuses: number[] = [];
-    for (let i = 0; i < 12; i++) {
-      const { status, headers } = await running.call("POST", "/console/session", {
-        key: null,
-        body: { token: `wrong ${i}` },
-        headers: SAME_ORIGIN,
-      });
-      assert.equal(headers.get("set-cookie"), null);
-      statuses.push(status);
-    }
-    assert.equal(statuses[0], 401);
-    assert.equal(statuses.at(-1), 429);
-    const odd = await running.call("POST", "/console/session", {
+test("wrong tokens are refused without a cookie, then slowed down", async (context) => {
+  const running = await startPortless();
+  context.after(() => running.end());
+  const statuses: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    const { status, headers } = await running.call("POST", "/console/session", {
       key: null,
-      body: { token: 7 },
+      body: { token: `wrong ${i}` },
       headers: SAME_ORIGIN,
     });
-    assert.equal(odd.status, 400);
-  } finally {
-    await running.end();
+    assert.equal(headers.get("set-cookie"), null);
+    statuses.push(status);
   }
+  assert.equal(statuses[0], 401);
+  assert.equal(statuses.at(-1), 429);
+  const odd = await running.call("POST", "/console/session", {
+    key: null,
+    body: { token: 7 },
+    headers: SAME_ORIGIN,
+  });
+  assert.equal(odd.status, 400);
 });
 
-test("after ten wrong tokens an address waits with every token, also with the right one", async () => {
-  const running = await startRunning({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
+test("after ten wrong tokens an address waits with every token, also with the right one", async (context) => {
+  const running = await startPortless({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
+  context.after(() => running.end());
   const from = (address: string) => ({ ...SAME_ORIGIN, "x-forwarded-for": address });
   const ask = (key: string, headers: Record<string, string>) =>
     running.call("GET", "/admin/keys", { key, headers });
   const signIn = (token: string, headers: Record<string, string>) =>
     running.call("POST", "/console/session", { key: null, body: { token }, headers });
-  try {
-    const opened = await signIn(ADMIN_TOKEN, from("192.0.2.1"));
-    const cookie = opened.headers.get("set-cookie")!.split(";")[0];
-    const session = { cookie, [PAGE_SECRET_HEADER]: opened.json.page_secret };
-    for (let i = 0; i < 10; i++) {
-      // A proxy may name the port, too: it is the same address.
-      const headers = from(`192.0.2.1:${5_000 + i}`);
-      const wrong = i % 2 === 0 ? await ask(`wrong-${i}`, headers) : await signIn(`wrong-${i}`, headers);
-      assert.equal(wrong.status, 401);
-    }
-    for (const token of [ADMIN_TOKEN, "wrong"]) {
-      for (const answer of [await ask(token, from("192.0.2.1")), await signIn(token, from("192.0.2.1"))]) {
-        assert.equal(problemCode(answer), "429 rate_limited");
-        assert.ok(Number(answer.headers.get("retry-after")) > 0);
-        assert.equal(answer.headers.get("set-cookie"), null);
-      }
-    }
-    assert.equal((await ask(ADMIN_TOKEN, from("192.0.2.2"))).status, 200);
-    const inSession = { key: null, headers: { ...from("192.0.2.1"), ...session } };
-    assert.equal((await running.call("GET", "/admin/keys", inSession)).status, 200);
-  } finally {
-    await running.end();
+  const opened = await signIn(ADMIN_TOKEN, from("192.0.2.1"));
+  const cookie = opened.headers.get("set-cookie")!.split(";")[0];
+  const session = { cookie, [PAGE_SECRET_HEADER]: opened.json.page_secret };
+  for (let i = 0; i < 10; i++) {
+    // A proxy may name the port, too: it is the same address.
+    const headers = from(`192.0.2.1:${5_000 + i}`);
+    const wrong = i % 2 === 0 ? await ask(`wrong-${i}`, headers) : await signIn(`wrong-${i}`, headers);
+    assert.equal(wrong.status, 401);
   }
+  for (const token of [ADMIN_TOKEN, "wrong"]) {
+    for (const answer of [await ask(token, from("192.0.2.1")), await signIn(token, from("192.0.2.1"))]) {
+      assert.equal(problemCode(answer), "429 rate_limited");
+      assert.ok(Number(answer.headers.get("retry-after")) > 0);
+      assert.equal(answer.headers.get("set-cookie"), null);
+    }
+  }
+  assert.equal((await ask(ADMIN_TOKEN, from("192.0.2.2"))).status, 200);
+  const inSession = { key: null, headers: { ...from("192.0.2.1"), ...session } };
+  assert.equal((await running.call("GET", "/admin/keys", inSession)).status, 200);
 });
 
 test("a session ends after its time, with the token it was opened with, and by a changed letter", () => {

@@ -1,6 +1,7 @@
 /** A listener of GET /users/events, for tests. */
 
 import assert from "node:assert/strict";
+import { until } from "../fixtures/waiting.ts";
 
 interface HeardEvent {
   readonly id: string;
@@ -11,8 +12,6 @@ interface HeardEvent {
   readonly written_by: string | null;
   readonly at: string;
 }
-
-const PATIENCE_MS = 120_000;
 
 export type Listener = Awaited<ReturnType<typeof listenTo>>;
 
@@ -43,22 +42,17 @@ export async function listenTo(
       id,
       ...JSON.parse(data),
     }));
-  const waitFor = async (isThere: () => boolean) => {
-    const endMs = performance.now() + PATIENCE_MS;
-    while (!isThere() && performance.now() < endMs) await new Promise((next) => setTimeout(next, 10));
-  };
-  await waitFor(() => text.includes(": listening"));
+  await until(() => text.includes(": listening"));
   return {
     heard,
     text: () => text,
     async until(count: number) {
-      await waitFor(() => heard().length >= count);
+      await until(() => heard().length >= count).catch(() => {});
       return heard();
     },
     /** Until the service has ended the stream. */
     async untilEnded() {
-      await waitFor(() => isEnded);
-      assert.ok(isEnded, "the stream has ended");
+      await until(() => isEnded);
     },
     async end() {
       ended.abort();

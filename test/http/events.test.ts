@@ -147,22 +147,19 @@ test("a listener hears that a fact has expired", async () => {
   await listener.end();
 });
 
-test("a fact that expires is told of at its moment, without a sweep", async () => {
+test("a fact that expires is told of at its moment, without a sweep", async (context) => {
   const timed = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-  try {
-    const listener = await listenTo(timed.url, "?user_id=ending", timed.key);
-    const body = { user_id: "ending", label: "TASK.next", value: "x", ttl_s: 1 };
-    ok(await timed.call("POST", "/encode", { body }));
-    const [written, expired] = await listener.until(2);
-    const lateMs = Date.now() - Date.parse(expired.at);
-    assert.equal(Date.parse(expired.at), Date.parse(written.at) + 1_000);
-    // A sweep comes every 30 s.
-    assert.ok(lateMs < 5_000, `${lateMs} ms late`);
-    assert.equal(expired.kind, "expired");
-    await listener.end();
-  } finally {
-    await timed.end();
-  }
+  context.after(() => timed.end());
+  const listener = await listenTo(timed.url, "?user_id=ending", timed.key);
+  const body = { user_id: "ending", label: "TASK.next", value: "x", ttl_s: 1 };
+  ok(await timed.call("POST", "/encode", { body }));
+  const [written, expired] = await listener.until(2);
+  const lateMs = Date.now() - Date.parse(expired.at);
+  assert.equal(Date.parse(expired.at), Date.parse(written.at) + 1_000);
+  // A sweep comes every 30 s.
+  assert.ok(lateMs < 5_000, `${lateMs} ms late`);
+  assert.equal(expired.kind, "expired");
+  await listener.end();
 });
 
 test("a listener ends at once with its key or its token, revoked or expired, and hears no more; others go on", async () => {

@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startRunning } from "./running-service.ts";
+import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
 const REQUEST = { name: "Grace", email: "grace@example.org", purpose: "an agent for notes" };
 
 let running: Running;
 before(async () => {
-  running = await startRunning({ SIDEBAND_TRUST_PROXY: "1" });
+  running = await startPortless({ SIDEBAND_TRUST_PROXY: "1" });
 });
 after(() => running?.end());
 

@@ -6,12 +6,12 @@ import { crc32, toBase62 } from "../../src/base/crc32.ts";
 import { hashOfKey, isWellFormedKey, newApiKey } from "../../src/memory/key-format.ts";
 import { quotaWindow } from "../../src/memory/quota.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
-import { problemCode, type Running, startRunning } from "./running-service.ts";
+import { problemCode, type Running, startPortless } from "./running-service.ts";
 
 let running: Running;
 let core: Running["service"]["core"];
 before(async () => {
-  running = await startRunning();
+  running = await startPortless();
   core = running.service.core;
 });
 after(() => running?.end());

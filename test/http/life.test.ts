@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startRunning } from "./running-service.ts";
+import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
 
 const START = Date.UTC(2026, 10, 30, 23, 59, 50);
 const clock = { ms: START, now: () => clock.ms };
 
 let running: Running;
 before(async () => {
-  running = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
+  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
 });
 after(() => running?.end());
 

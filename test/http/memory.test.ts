@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { problemCode, type Running, startRunning } from "./running-service.ts";
+import { problemCode, type Running, startPortless } from "./running-service.ts";
 
 let running: Running;
 before(async () => {
-  running = await startRunning();
+  running = await startPortless();
 });
 after(() => running?.end());
 
@@ -123,102 +123,7 @@ test("an unknown label is 400, with a hint where one label is really near", asyn
   }
 });
 
-test("a missing or wrong-typed field or parameter is 400 and is named", async () => {
-  const bodies: [unknown, string | undefined][] = [
-    [{ label: "USER.name", value: "x" }, "user_id"],
-    [{ user_id: "u", value: "x" }, "label"],
-    [{ user_id: "u", label: "USER.name" }, "value"],
-    [{ user_id: 1, label: "USER.name", value: "x" }, "user_id"],
-    [{ user_id: "u", label: null, value: "x" }, "label"],
-    [{ user_id: "u", label: "USER.name", value: ["x"] }, "value"],
-    [{ user_id: "", label: "USER.name", value: "x" }, "user_id"],
-    [{ user_id: "u".repeat(129), label: "USER.name", value: "x" }, "user_id"],
-    [{ user_id: "a\tb", label: "USER.name", value: "x" }, "user_id"],
-    [{ user_id: "u", label: "USER.name", value: "x", session_id: "" }, "session_id"],
-    [{ user_id: "u", label: "USER.name", value: "x", session_id: "a\nb" }, "session_id"],
-    [[], undefined],
-    ["text", undefined],
-    [null, undefined],
-  ];
-  for (const [body, name] of bodies) {
-    const answer = await call("POST", "/encode", {
-      raw: JSON.stringify(body),
-      headers: { "content-type": "application/json" },
-    });
-    assert.equal(problemCode(answer), "400 invalid_request", JSON.stringify(body));
-    assert.equal(answer.json.param, name, JSON.stringify(body));
-  }
-  for (const [path, name] of [
-    ["/context", "user_id"],
-    ["/decode?user_id=u", "label"],
-    ["/decode?label=USER.name", "user_id"],
-    ["/facts", "user_id"],
-    ["/decode?user_id=u&label=USER.name&use_model=perhaps", "use_model"],
-    ["/context?user_id=a&user_id=b", "user_id"],
-    ["/context?user_id=%FF", "user_id"],
-    ["/context?user_id=", "user_id"],
-    ["/context?user_id=%00", "user_id"],
-  ]) {
-    const answer = await call("GET", path);
-    assert.equal(problemCode(answer), "400 invalid_request", path);
-    assert.equal(answer.json.param, name, path);
-  }
-  assert.equal((await encode("\u{10FFFF}".repeat(128), "USER.name", "x")).status, 200);
-});
-
 const json = { "content-type": "application/json" };
-
-test("a body that is not JSON, or not UTF-8, is 400", async () => {
-  for (const raw of ["", "{", "{}}", "nope", "\uFEFF{}"]) {
-    assert.equal(
-      problemCode(await call("POST", "/encode", { raw, headers: json })),
-      "400 invalid_request",
-      raw,
-    );
-  }
-  const invalid = Buffer.concat([
-    Buffer.from('{"user_id":"u","label":"USER.name","value":"'),
-    Buffer.of(0xff),
-    Buffer.from('"}'),
-  ]);
-  assert.equal(
-    problemCode(await call("POST", "/encode", { raw: invalid, headers: json })),
-    "400 invalid_request",
-  );
-});
-
-test("a body of another media type, or of none, is 415; the charset does not matter", async () => {
-  const good = JSON.stringify({ user_id: "types", label: "USER.name", value: "x" });
-  for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "nonsense"]) {
-    assert.equal(
-      problemCode(await call("POST", "/encode", { raw: good, headers: { "content-type": type } })),
-      "415 unsupported_media_type",
-    );
-  }
-  const untyped = new Request("http://x", { method: "POST", body: new Uint8Array(Buffer.from(good)) });
-  assert.equal(untyped.headers.get("content-type"), null);
-  assert.equal(
-    problemCode(await call("POST", "/encode", { raw: Buffer.from(good) })),
-    "415 unsupported_media_type",
-  );
-  assert.equal(
-    (
-      await call("POST", "/encode", {
-        raw: good,
-        headers: { "content-type": "application/json; charset=utf-8" },
-      })
-    ).status,
-    200,
-  );
-});
-
-test("a body that is too large is 413", async () => {
-  const large = JSON.stringify({ user_id: "u", label: "USER.name", value: "x".repeat(66_000) });
-  assert.equal(
-    problemCode(await call("POST", "/encode", { raw: large, headers: json })),
-    "413 body_too_large",
-  );
-});
 
 test("of a field that a body has twice the last counts", async () => {
   const twice =

@@ -135,19 +135,16 @@ test("an answer on the bare socket has a line in the log, with its reason", () =
   ]);
 });
 
-test("a head that does not come in time is counted, and has its line", async () => {
+test("a head that does not come in time is counted, and has its line", async (context) => {
   const hasty = await startRunning(SETTINGS, undefined, { warm: false, timeouts: HASTY });
-  try {
-    assert.equal(await statusOf("GET /heal", hasty), 408);
-    const counted = hasty.service.core.metrics.value(
-      "sideband_requests_total",
-      'method="unknown",route="unknown",status="408"',
-    );
-    assert.equal(counted, 1);
-    assert.deepEqual(bareAnswers(hasty), [[30, "unknown", "unknown", 408, "ERR_HTTP_REQUEST_TIMEOUT"]]);
-  } finally {
-    await hasty.end();
-  }
+  context.after(() => hasty.end());
+  assert.equal(await statusOf("GET /heal", hasty), 408);
+  const counted = hasty.service.core.metrics.value(
+    "sideband_requests_total",
+    'method="unknown",route="unknown",status="408"',
+  );
+  assert.equal(counted, 1);
+  assert.deepEqual(bareAnswers(hasty), [[30, "unknown", "unknown", 408, "ERR_HTTP_REQUEST_TIMEOUT"]]);
 });
 
 test("a connection too many is counted", async () => {

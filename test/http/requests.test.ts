@@ -4,7 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
+import { once } from "node:events";
+import { type IncomingMessage, request as sendRequest } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
@@ -52,12 +53,18 @@ test("a query is taken exactly, and every fault of it is named", async () => {
     [`/decode?user_id=${long}&label=USER.name`, 400, "user_id"],
     ["/context", 400, "user_id"],
     ["/context?", 400, "user_id"],
+    ["/decode?label=USER.name", 400, "user_id"],
+    ["/facts", 400, "user_id"],
   ] as const) {
-    const { text, ...answer } = await raw(path, running.key, {});
-    const json = JSON.parse(text);
+    const { json, ...answer } = await running.call("GET", path);
     assert.deepEqual([answer.status, status === 200 ? json.value : json.param], [status, expected], path);
-    const refused = await raw(path, "sb_live_wrong", {});
-    assert.deepEqual([refused.status, JSON.parse(refused.text).code], [401, "invalid_key"], path);
+    if (status !== 200)
+      assert.match(problemCode({ json, ...answer }), /^400 invalid_request|_label|fact_not_found$/);
+    assert.equal(
+      problemCode(await running.call("GET", path, { key: "sb_live_wrong" })),
+      "401 invalid_key",
+      path,
+    );
   }
 });
 
@@ -80,16 +87,25 @@ test("a name that a query has twice is refused on every kind of route but a page
 
 test("a limited key's answers carry its quota, an unlimited key's do not", async () => {
   for (const path of ["/decode?user_id=ada&label=USER.name", "/context?user_id=ada", "/decode?user_id=ada"]) {
-    const { headers, quota } = await raw(path, limited, {});
+    const { headers } = await running.call("GET", path, { key: limited });
+    // The seconds until the end of the month may change between two requests.
+    const quota = headers.get("ratelimit")?.replace(/t=\d+/, "t=");
+    const [policy, ...numbers] = ["ratelimit-policy", "x-ratelimit-limit", "x-ratelimit-remaining"];
     assert.deepEqual(
-      [headers["ratelimit-policy"], quota, headers["x-ratelimit-limit"], headers["x-ratelimit-remaining"]],
+      [headers.get(policy), quota, ...numbers.map((name) => headers.get(name))],
       [`"monthly";q=50000;w=${secondsOfThisMonth()}`, '"monthly";r=49997;t=', "50000", "49997"],
       path,
     );
-    assert.deepEqual((await raw(path, running.key, {})).headers["x-ratelimit-limit"], undefined);
+    assert.equal((await running.call("GET", path)).headers.get("x-ratelimit-limit"), null);
   }
 });
 
+const post = (path: string, body: string | Buffer, key = running.key, headers = {}) =>
+  running.call("POST", path, {
+    key,
+    raw: typeof body === "string" ? body : new Uint8Array(body),
+    headers: { "content-type": "application/json", ...headers },
+  });
 const PLAIN = '{"user_id":"eve","label":"USER.name","value":"Eve"}';
 const BODIES: readonly (readonly [string | Buffer, number, string | undefined])[] = [
   [PLAIN, 200, undefined],
@@ -112,10 +128,23 @@ const BODIES: readonly (readonly [string | Buffer, number, string | undefined])[
   ['{"user_id":"eve","label":"USER.name","value":7}', 400, "value"],
   ['{"user_id":"eve","label":"USER.name"}', 400, "value"],
   ['{"__proto__":{"user_id":"eve"},"label":"USER.name","value":"Eve"}', 400, "user_id"],
+  ['{"label":"USER.name","value":"Eve"}', 400, "user_id"],
+  ['{"user_id":"eve","value":"Eve"}', 400, "label"],
+  ['{"user_id":1,"label":"USER.name","value":"Eve"}', 400, "user_id"],
+  ['{"user_id":"eve","label":null,"value":"Eve"}', 400, "label"],
+  ['{"user_id":"eve","label":"USER.name","value":["Eve"]}', 400, "value"],
+  ['{"user_id":"a\\tb","label":"USER.name","value":"Eve"}', 400, "user_id"],
+  [`{"user_id":"${"u".repeat(129)}","label":"USER.name","value":"Eve"}`, 400, "user_id"],
+  [`{"user_id":"${"\u{10FFFF}".repeat(128)}","label":"USER.name","value":"Eve"}`, 200, undefined],
+  ['{"user_id":"eve","label":"USER.name","value":"Eve","session_id":""}', 400, "session_id"],
+  ['{"user_id":"eve","label":"USER.name","value":"Eve","session_id":"a\\nb"}', 400, "session_id"],
   ['["eve"]', 400, undefined],
   ["null", 400, undefined],
   ['"eve"', 400, undefined],
   ["{", 400, undefined],
+  ["{}}", 400, undefined],
+  ["nope", 400, undefined],
+  ["\uFEFF{}", 400, undefined],
   ["", 400, undefined],
   [Buffer.from('{"user_id":"eve","label":"USER.name","value":"\xff"}', "latin1"), 400, undefined],
   [Buffer.alloc(70_000, " "), 413, undefined],
@@ -124,10 +153,10 @@ const BODIES: readonly (readonly [string | Buffer, number, string | undefined])[
 test("a body is taken exactly, and every fault of it is named", async () => {
   for (const path of ["/encode", "/v1/encode", "/encode?more=1"]) {
     for (const [body, status, param] of BODIES) {
-      const answer = await raw(path, running.key, {}, body);
+      const { status: answered, json } = await post(path, body);
       const what = `${path} ${body.toString().slice(0, 60)}`;
-      assert.deepEqual([answer.status, JSON.parse(answer.text).param], [status, param], what);
-      assert.equal((await raw(path, "sb_live_wrong", {}, body)).status, 401, what);
+      assert.deepEqual([answered, json.param], [status, param], what);
+      assert.equal((await post(path, body, "sb_live_wrong")).status, 401, what);
     }
   }
   const decoded = await running.call("GET", "/decode?user_id=Zo%C3%AB+%2B+1/2&label=USER.role");
@@ -139,21 +168,24 @@ test("a body is JSON by its Content-Type, in one piece or in chunks", async () =
     [{ "content-type": "application/json; charset=utf-8" }, 200],
     [{ "content-type": "APPLICATION/JSON" }, 200],
     [{ "content-type": "text/plain" }, 415],
+    [{ "content-type": "application/x-www-form-urlencoded" }, 415],
+    [{ "content-type": "nonsense" }, 415],
     [{ "content-type": "application/jsonp" }, 415],
     [{ "content-type": "" }, 415],
     [{ "transfer-encoding": "chunked" }, 200],
     [{ expect: "100-continue" }, 200],
   ] as [Record<string, string>, number][]) {
-    const answer = await raw("/encode", running.key, headers, PLAIN);
-    assert.equal(answer.status, status, JSON.stringify(headers));
+    assert.equal((await raw(headers, PLAIN)).statusCode, status, JSON.stringify(headers));
   }
+  const untyped = await running.call("POST", "/encode", { raw: new Uint8Array(Buffer.from(PLAIN)) });
+  assert.equal(problemCode(untyped), "415 unsupported_media_type");
 });
 
 test("the largest body has 64 KiB, in one piece or in chunks", async () => {
   for (const headers of [{}, { "transfer-encoding": "chunked" }] as Record<string, string>[]) {
     const endOf = async (bytes: number) => {
-      const answer = await raw("/encode", running.key, headers, PLAIN.padEnd(bytes));
-      return [answer.status, answer.headers.connection];
+      const answer = await raw(headers, PLAIN.padEnd(bytes));
+      return [answer.statusCode, answer.headers.connection];
     };
     assert.deepEqual(await endOf(65_536), [200, "keep-alive"], JSON.stringify(headers));
     // The rest of the body is not waited for.
@@ -165,11 +197,13 @@ test("an encode that is repeated under its Idempotency-Key is answered again and
   const { keys, store } = running.service.core;
   const { key, record } = await keys.create({ account: "repeats", tier: "pro" });
   const keyed = { "idempotency-key": "again-1" };
-  const first = await raw("/encode", key, keyed, PLAIN);
-  const second = await raw("/encode", key, keyed, PLAIN);
+  const [first, second] = [
+    await post("/encode", PLAIN, key, keyed),
+    await post("/encode", PLAIN, key, keyed),
+  ];
   assert.deepEqual([first.status, second.status, second.text], [200, 200, first.text]);
-  assert.equal(first.headers["idempotency-replayed"], undefined);
-  assert.equal(second.headers["idempotency-replayed"], "true");
+  const replayed = [first, second].map(({ headers }) => headers.get("idempotency-replayed"));
+  assert.deepEqual(replayed, [null, "true"]);
   assert.equal(await store.readUsage(record.id, new Date().toISOString().slice(0, 7)), 1);
 });
 
@@ -203,10 +237,10 @@ test("an encode that the monthly limit refuses is not written, and says what is 
   const { key, record } = await keys.create({ account: "spent", tier: "free" });
   const day = new Date().toISOString().slice(0, 10);
   await store.addUsage(record, [{ day, count: 999 }]);
-  const last = await raw("/encode", key, {}, PLAIN);
-  assert.deepEqual([last.status, last.headers["x-ratelimit-remaining"]], [200, "0"]);
-  const refused = await raw("/encode", key, {}, PLAIN.replace('"Eve"', '"Mallory"'));
-  assert.deepEqual([refused.status, refused.headers["x-ratelimit-remaining"]], [429, "0"]);
+  const last = await post("/encode", PLAIN, key);
+  assert.deepEqual([last.status, last.headers.get("x-ratelimit-remaining")], [200, "0"]);
+  const refused = await post("/encode", PLAIN.replace('"Eve"', '"Mallory"'), key);
+  assert.deepEqual([refused.status, refused.headers.get("x-ratelimit-remaining")], [429, "0"]);
   assert.equal((await store.readFact(viewOf("eve", "spent"), 0))?.value, "Eve");
   assert.equal(await store.readUsage(record.id, day.slice(0, 7)), 1000);
 });
@@ -216,8 +250,8 @@ test("a refusal by the monthly limit says what is left at that moment, not when 
   const { key, record } = await keys.create({ account: "raced", tier: "free" });
   await store.addUsage(record, [{ day: new Date().toISOString().slice(0, 10), count: 1000 }]);
   t.mock.method(store, "readUsage", async () => 990);
-  const refused = await raw("/encode", key, {}, PLAIN);
-  assert.deepEqual([refused.status, refused.headers["x-ratelimit-remaining"]], [429, "0"]);
+  const refused = await post("/encode", PLAIN, key);
+  assert.deepEqual([refused.status, refused.headers.get("x-ratelimit-remaining")], [429, "0"]);
 });
 
 test("every answer is counted once, under its route and status", async () => {
@@ -232,7 +266,7 @@ test("every answer is counted once, under its route and status", async () => {
   ] as const) {
     const labels = `method="${method}",route="${route}",status="${status}"`;
     const before = await counted(labels);
-    await raw(path, running.key, {});
+    await running.call("GET", path);
     assert.equal((await counted(labels)) - before, 1, labels);
   }
 });
@@ -294,57 +328,16 @@ test("a request id from the caller comes back", async () => {
   assert.equal(answer.headers.get("x-request-id"), "mine-1");
 });
 
-interface Answer {
-  readonly status: number | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly quota: string | undefined;
-  readonly text: string;
-}
-
-/** Status, headers and body as they came; without what differs from request to request. */
-function raw(
-  path: string,
-  key: string,
-  headers: Record<string, string>,
-  body?: string | Buffer,
-): Promise<Answer> {
-  const { hostname, port } = new URL(running.url);
-  const chunked = "transfer-encoding" in headers;
-  const posted = {
-    "content-type": "application/json",
-    ...(body === undefined || chunked ? {} : { "content-length": String(Buffer.byteLength(body)) }),
-  };
-  return new Promise((resolve, reject) => {
-    const request = sendRequest(
-      {
-        hostname,
-        port,
-        path,
-        method: body === undefined ? "GET" : "POST",
-        headers: {
-          authorization: `Bearer ${key}`,
-          "x-request-id": "same",
-          ...(body === undefined ? {} : posted),
-          ...headers,
-        },
-      },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8");
-        response.on("data", (chunk) => {
-          text += chunk;
-        });
-        response.on("end", () => {
-          const { date: _, ratelimit, ...rest } = response.headers;
-          // The seconds until the end of the month may change between two requests.
-          const quota = typeof ratelimit === "string" ? ratelimit.replace(/t=\d+/, "t=") : undefined;
-          resolve({ status: response.statusCode, headers: rest, quota, text });
-        });
-      },
-    );
-    request.on("error", reject);
-    request.end(body);
+/** Posts a body over a connection, in chunks where its headers say so. */
+async function raw(headers: Record<string, string>, body: string): Promise<IncomingMessage> {
+  const length = "transfer-encoding" in headers ? {} : { "content-length": String(Buffer.byteLength(body)) };
+  const authorization = `Bearer ${running.key}`;
+  const request = sendRequest(`${running.url}/encode`, {
+    method: "POST",
+    headers: { authorization, "content-type": "application/json", ...length, ...headers },
   });
+  const [response] = (await once(request.end(body), "response")) as [IncomingMessage];
+  return response.resume();
 }
 
 function secondsOfThisMonth(): number {

@@ -1,4 +1,4 @@
-/** A real service on a real data folder for the tests. */
+/** A real service on a real data folder for the tests, with a port or without. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ export interface Running {
   /** A key of the account "acme" without a limit. */
   readonly key: string;
   readonly logs: string[];
-  /** A request; with the account's key unless told otherwise. */
+  /** A request without a connection; with the account's key unless told otherwise. */
   call(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   newKey(account: string, tier?: Tier): Promise<string>;
   end(): Promise<void>;
@@ -42,11 +42,22 @@ export function databaseSettings(url: string): Record<string, string> {
   return { SIDEBAND_DATABASE_URL: url, SIDEBAND_DATABASE_POOL: "4", SIDEBAND_MASTER_KEY: "ab".repeat(32) };
 }
 
+type RunningOptions = Pick<ServiceOptions, "warm" | "timeouts" | "clock" | "tcp">;
+
+/** Without a port: requests go to its dispatcher. */
+export function startPortless(
+  settings?: Record<string, string>,
+  folder?: string,
+  options?: RunningOptions,
+): Promise<Running> {
+  return startRunning(settings, folder, { ...options, tcp: false });
+}
+
 /** @param options as of a service; `warm`: whether the model is loaded before the first block needs it */
 export async function startRunning(
   settings: Record<string, string> = {},
   folder?: string,
-  options: Pick<ServiceOptions, "warm" | "timeouts" | "clock"> = {},
+  options: RunningOptions = {},
 ): Promise<Running> {
   const dataFolder = folder ?? mkdtempSync(join(tmpdir(), "sideband-http-"));
   const logs: string[] = [];
@@ -74,7 +85,7 @@ export async function startRunning(
     key,
     logs,
     newKey,
-    call: (method, path, options = {}) => send(url, method, path, { key, ...options }),
+    call: (method, path, options = {}) => send(service.dispatch, method, path, { key, ...options }),
     async end() {
       await service.close();
       if (folder === undefined) rmSync(dataFolder, { recursive: true });

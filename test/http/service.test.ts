@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { ERRORS } from "../../src/base/error-codes.ts";
 import { OPERATIONS } from "../../src/contract/operations.ts";
-import { problemCode, type Running, startRunning } from "./running-service.ts";
+import { problemCode, type Running, send, startPortless, startRunning } from "./running-service.ts";
 
 let running: Running;
 before(async () => {
@@ -40,8 +40,9 @@ test("an unknown address is 404, another method 405 with Allow, OPTIONS says wha
 });
 
 test("HEAD answers like GET, without the body", async () => {
-  const head = await call("HEAD", "/context?user_id=nobody");
-  const get = await call("GET", "/context?user_id=nobody");
+  const [head, get] = await Promise.all(
+    ["HEAD", "GET"].map((method) => send(running.url, method, "/context?user_id=nobody", running)),
+  );
   assert.equal(head.status, 200);
   assert.equal(head.text, "");
   assert.equal(head.headers.get("etag"), get.headers.get("etag"));
@@ -123,52 +124,46 @@ test("the demo cannot touch an account's data, nor an account the demo's", async
   await assert.rejects(running.newKey("@demo"), /account/);
 });
 
-test("the demo is limited for each address, then 429 with Retry-After; X-Forwarded-For counts only when trusted", async () => {
-  const plain = await startRunning({ SIDEBAND_DEMO_RATE: "5" });
-  const trusting = await startRunning({ SIDEBAND_DEMO_RATE: "5", SIDEBAND_TRUST_PROXY: "1" });
-  try {
-    const get = (from: Running, address: string) =>
-      from.call("GET", "/demo/context", { key: null, headers: { "x-forwarded-for": address } });
-    for (let i = 0; i < 5; i++) assert.equal((await get(plain, `10.0.0.${i}`)).status, 200);
-    const refused = await get(plain, "10.9.9.9");
-    assert.equal(problemCode(refused), "429 rate_limited");
-    assert.ok(Number(refused.headers.get("retry-after")) >= 1);
-    assert.equal((await plain.call("GET", "/usage")).status, 200);
-    for (let i = 0; i < 20; i++) assert.equal((await get(trusting, `10.0.1.${i}`)).status, 200);
-    for (let i = 0; i < 5; i++) await get(trusting, `1.1.1.${i}, 10.0.2.1`);
-    assert.equal((await get(trusting, "9.9.9.9, 10.0.2.1")).status, 429);
-  } finally {
-    await plain.end();
-    await trusting.end();
-  }
+test("the demo is limited for each address, then 429 with Retry-After; X-Forwarded-For counts only when trusted", async (context) => {
+  const plain = await startPortless({ SIDEBAND_DEMO_RATE: "5" });
+  context.after(() => plain.end());
+  const trusting = await startPortless({ SIDEBAND_DEMO_RATE: "5", SIDEBAND_TRUST_PROXY: "1" });
+  context.after(() => trusting.end());
+  const get = (from: Running, address: string) =>
+    from.call("GET", "/demo/context", { key: null, headers: { "x-forwarded-for": address } });
+  for (let i = 0; i < 5; i++) assert.equal((await get(plain, `10.0.0.${i}`)).status, 200);
+  const refused = await get(plain, "10.9.9.9");
+  assert.equal(problemCode(refused), "429 rate_limited");
+  assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+  assert.equal((await plain.call("GET", "/usage")).status, 200);
+  for (let i = 0; i < 20; i++) assert.equal((await get(trusting, `10.0.1.${i}`)).status, 200);
+  for (let i = 0; i < 5; i++) await get(trusting, `1.1.1.${i}, 10.0.2.1`);
+  assert.equal((await get(trusting, "9.9.9.9, 10.0.2.1")).status, 429);
 });
 
-test("every answer of the demo says what is left to its address", async () => {
-  const few = await startRunning({ SIDEBAND_DEMO_RATE: "3" }, undefined, { warm: false });
-  try {
-    const seen: unknown[] = [];
-    for (const path of ["/demo/context", "/demo/decode?label=nonsense", "/demo/context", "/demo/context"]) {
-      const { status, headers } = await few.call("GET", path, { key: null });
-      assert.match(headers.get("ratelimit") ?? "", /^"demo";r=\d;t=\d+$/);
-      const reset = Number(headers.get("x-ratelimit-reset")) - Date.now() / 1000;
-      assert.ok(reset > 0 && reset <= 61, `resets in ${reset} s`);
-      seen.push([
-        status,
-        headers.get("ratelimit-policy"),
-        headers.get("x-ratelimit-limit"),
-        headers.get("x-ratelimit-remaining"),
-      ]);
-    }
-    const policy = '"demo";q=3;w=60';
-    assert.deepEqual(seen, [
-      [200, policy, "3", "2"],
-      [400, policy, "3", "1"],
-      [200, policy, "3", "0"],
-      [429, policy, "3", "0"],
+test("every answer of the demo says what is left to its address", async (context) => {
+  const few = await startPortless({ SIDEBAND_DEMO_RATE: "3" }, undefined, { warm: false });
+  context.after(() => few.end());
+  const seen: unknown[] = [];
+  for (const path of ["/demo/context", "/demo/decode?label=nonsense", "/demo/context", "/demo/context"]) {
+    const { status, headers } = await few.call("GET", path, { key: null });
+    assert.match(headers.get("ratelimit") ?? "", /^"demo";r=\d;t=\d+$/);
+    const reset = Number(headers.get("x-ratelimit-reset")) - Date.now() / 1000;
+    assert.ok(reset > 0 && reset <= 61, `resets in ${reset} s`);
+    seen.push([
+      status,
+      headers.get("ratelimit-policy"),
+      headers.get("x-ratelimit-limit"),
+      headers.get("x-ratelimit-remaining"),
     ]);
-  } finally {
-    await few.end();
   }
+  const policy = '"demo";q=3;w=60';
+  assert.deepEqual(seen, [
+    [200, policy, "3", "2"],
+    [400, policy, "3", "1"],
+    [200, policy, "3", "0"],
+    [429, policy, "3", "0"],
+  ]);
 });
 
 test("a fact of the demo is verified by the model on request", async () => {
@@ -177,48 +172,43 @@ test("a fact of the demo is verified by the model on request", async () => {
   assert.deepEqual([json.value, json.source, json.verified], ["RTX5090", "model", true]);
 });
 
-test("the demo state resets by the clock", async () => {
-  const quick = await startRunning({ SIDEBAND_DEMO_RESET_S: "1" });
-  try {
-    await quick.call("POST", "/demo/encode", {
-      key: null,
-      body: { label: "USER.name", value: "short-lived" },
-    });
-    const deadline = Date.now() + 30_000;
-    for (;;) {
-      const { json, headers } = await quick.call("GET", "/demo/context", { key: null });
-      assert.equal(headers.get("sideband-demo-resets-in"), "1");
-      if (json.channel_count === 0) break;
-      assert.ok(Date.now() < deadline, "it was not reset");
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  } finally {
-    await quick.end();
+test("the demo state resets by the clock", async (context) => {
+  const quick = await startPortless({ SIDEBAND_DEMO_RESET_S: "1" });
+  context.after(() => quick.end());
+  await quick.call("POST", "/demo/encode", {
+    key: null,
+    body: { label: "USER.name", value: "short-lived" },
+  });
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const { json, headers } = await quick.call("GET", "/demo/context", { key: null });
+    assert.equal(headers.get("sideband-demo-resets-in"), "1");
+    if (json.channel_count === 0) break;
+    assert.ok(Date.now() < deadline, "it was not reset");
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 });
 
-test("a rate for each key holds when the operator sets one", async () => {
-  const limited = await startRunning({ SIDEBAND_RATE: "3" });
-  try {
-    const answers = await Promise.all(Array.from({ length: 12 }, () => limited.call("GET", "/usage")));
-    const refused = answers.filter(({ status }) => status === 429);
-    assert.ok(refused.length >= 6);
-    assert.equal(problemCode(refused[0]), "429 rate_limited");
-    assert.equal(refused[0].headers.get("retry-after"), "1");
-    const others = await Promise.all([limited.newKey("acme"), limited.newKey("acme")]);
-    const fresh = await Promise.all(
-      others.flatMap((key) => Array.from({ length: 3 }, () => limited.call("GET", "/usage", { key }))),
-    );
-    assert.deepEqual(
-      fresh.map(({ status }) => status),
-      [200, 200, 200, 200, 200, 200],
-    );
-  } finally {
-    await limited.end();
-  }
+test("a rate for each key holds when the operator sets one", async (context) => {
+  const limited = await startPortless({ SIDEBAND_RATE: "3" });
+  context.after(() => limited.end());
+  const answers = await Promise.all(Array.from({ length: 12 }, () => limited.call("GET", "/usage")));
+  const refused = answers.filter(({ status }) => status === 429);
+  assert.ok(refused.length >= 6);
+  assert.equal(problemCode(refused[0]), "429 rate_limited");
+  assert.equal(refused[0].headers.get("retry-after"), "1");
+  const others = await Promise.all([limited.newKey("acme"), limited.newKey("acme")]);
+  const fresh = await Promise.all(
+    others.flatMap((key) => Array.from({ length: 3 }, () => limited.call("GET", "/usage", { key }))),
+  );
+  assert.deepEqual(
+    fresh.map(({ status }) => status),
+    [200, 200, 200, 200, 200, 200],
+  );
 });
 
 test("the operator's calls are not to be found on the TCP port, whoever asks", async () => {
+  assert.equal(problemCode(await send(running.url, "GET", "/operator/owner", running)), "404 not_found");
   for (const ask of [open, call, admin]) {
     for (const path of ["/operator/owner", "/operator/export", "/v1/operator/export"])
       assert.equal(problemCode(await ask("GET", path)), "404 not_found");
@@ -294,18 +284,15 @@ test("admin: a key that cannot be is 400", async () => {
   }
 });
 
-test("admin: wrong tokens are slowed down, and the right one with them", async () => {
-  const fresh = await startRunning();
-  try {
-    const answers = [];
-    for (let i = 0; i < 12; i++)
-      answers.push(await fresh.call("GET", "/admin/keys", { key: `wrong-token-number-${i}` }));
-    assert.equal(problemCode(answers[0]), "401 invalid_key");
-    assert.equal(problemCode(answers[11]), "429 rate_limited");
-    assert.equal((await fresh.call("GET", "/admin/keys", { key: "admin-token-for-tests" })).status, 429);
-  } finally {
-    await fresh.end();
-  }
+test("admin: wrong tokens are slowed down, and the right one with them", async (context) => {
+  const fresh = await startPortless();
+  context.after(() => fresh.end());
+  const answers = [];
+  for (let i = 0; i < 12; i++)
+    answers.push(await fresh.call("GET", "/admin/keys", { key: `wrong-token-number-${i}` }));
+  assert.equal(problemCode(answers[0]), "401 invalid_key");
+  assert.equal(problemCode(answers[11]), "429 rate_limited");
+  assert.equal((await fresh.call("GET", "/admin/keys", { key: "admin-token-for-tests" })).status, 429);
 });
 
 test("key requests: anyone asks, the operator approves or declines, once", async () => {

@@ -321,24 +321,21 @@ test("sandboxes of the demo are apart from each other and from the shared state"
     assert.equal((await call("GET", `/demo/context?sandbox=${wrong}`)).status, 400, wrong);
 });
 
-test("a sandbox says when it ends: an interval after its first fact, not at the reset of the demo", async () => {
+test("a sandbox says when it ends: an interval after its first fact, not at the reset of the demo", async (context) => {
   const running = await startRunning({ SIDEBAND_DEMO_RESET_S: "3600" }, undefined, { warm: false });
-  try {
-    const body = { label: "USER.name", value: "Ada" };
-    const left = async (method: string, path: string, sent?: object) => {
-      const { headers } = await running.call(method, path, {
-        key: null,
-        ...(sent === undefined ? {} : { body: sent }),
-      });
-      return Number(headers.get("sideband-demo-resets-in"));
-    };
-    const first = await left("POST", "/demo/encode?sandbox=0cc", body);
-    assert.ok(first > 3590 && first <= 3600, `${first} seconds`);
-    const untilReset = 3600 - (Math.floor(Date.now() / 1000) % 3600);
-    assert.ok(Math.abs((await left("GET", "/demo/context")) - untilReset) < 30);
-  } finally {
-    await running.end();
-  }
+  context.after(() => running.end());
+  const body = { label: "USER.name", value: "Ada" };
+  const left = async (method: string, path: string, sent?: object) => {
+    const { headers } = await running.call(method, path, {
+      key: null,
+      ...(sent === undefined ? {} : { body: sent }),
+    });
+    return Number(headers.get("sideband-demo-resets-in"));
+  };
+  const first = await left("POST", "/demo/encode?sandbox=0cc", body);
+  assert.ok(first > 3590 && first <= 3600, `${first} seconds`);
+  const untilReset = 3600 - (Math.floor(Date.now() / 1000) % 3600);
+  assert.ok(Math.abs((await left("GET", "/demo/context")) - untilReset) < 30);
 });
 
 test("the demo's key reads the demo's blocks and no other account's", async () => {

@@ -5,14 +5,14 @@ import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { lineImport } from "../../src/memory/transfer.ts";
 import { o200kCounter } from "../fixtures/o200k.ts";
-import { problemCode, type Running, startRunning } from "./running-service.ts";
+import { problemCode, type Running, startPortless } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
 const PROJECT = "loom-3f2a9c81d04e";
 
 let running: Running;
 before(async () => {
-  running = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
+  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
 });
 after(() => running?.end());
 
@@ -35,7 +35,7 @@ test("an export has own labels, the facts of all places and earlier values, and 
     ["application/x-ndjson", "no-store"],
   );
   assert.doesNotMatch(answer.text, /Eve|sb_live_/);
-  const other = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
+  const other = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
   const importLine = lineImport(other.service.core.store, { nowMs: Date.now() });
   for (const line of answer.text.trim().split("\n")) await importLine(line);
   const again = await other.call("GET", "/users/export?user_id=ada");

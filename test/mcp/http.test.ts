@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { after, before, test } from "node:test";
-import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { changesOf, viewOf } from "../fixtures/views.ts";
+import { until } from "../fixtures/waiting.ts";
 import { type Running, startRunning } from "../http/running-service.ts";
 import { caller, type TourClient, tour } from "./tour.ts";
 
@@ -199,10 +200,6 @@ test("a client that hangs up leaves no block work behind", async () => {
   await store.write({ ...viewOf("hasty", "acme", { nowMs: Date.now() }), changes: changesOf(values) });
   const cancelled = () => metrics.value("sideband_block_tasks_total", 'kind="code",result="cancelled"');
   const waiting = () => metrics.value("sideband_block_queue_depth", 'kind="code"');
-  const until = async (condition: () => boolean) => {
-    for (const untilMs = performance.now() + HEARD_TIMEOUT_MS; !condition(); await setImmediate())
-      assert.ok(performance.now() < untilMs, "it did not happen within a minute");
-  };
   const before = cancelled();
   const gone = new AbortController();
   const answer = fetch(`${running.url}/mcp?user_id=hasty&include=both`, {

@@ -16,7 +16,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "ready-with-store-away",
     fault: "/readyz answers 200 although the store cannot be written to.",
-    file: "src/http/routes/readiness.ts",
+    file: "src/http/routes/public.ts",
     find: "await this.#probe.result;",
     replace: "await this.#probe.result.catch(() => {});",
     tests: ["test/http/failures.test.ts"],
@@ -25,10 +25,10 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "encode-tried-twice",
     fault: "A write whose outcome is not known is tried again.",
-    file: "src/http/routes/encode.ts",
-    find: "const result = await encodeFacts(memory, call.caller, input);",
+    file: "src/http/routes/facts.ts",
+    find: "encodeFacts(memory, call.caller, { ...input, ...writerOf(call) });",
     replace:
-      "const write = () => encodeFacts(memory, call.caller, input);\n    const result = await write().catch(write);",
+      "{ const write = () => encodeFacts(memory, call.caller, { ...input, ...writerOf(call) });\n    return write().catch(write); };",
     tests: ["test/http/failures.test.ts"],
     only: "writes once",
   },

@@ -8,22 +8,22 @@
  */
 
 import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { Socket } from "node:net";
+import { createServer, type RequestListener, type Server } from "node:http";
 import { dirname, join } from "node:path";
 import { ACCOUNT_DEFAULT, ACCOUNT_HEADER } from "../../base/account.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
-import { orderlyEnd } from "../connection/orderly-end.ts";
+import { orderlyEnd } from "../connection/connections.ts";
 import { takeTurns } from "../request/turns.ts";
+import type { HttpRequest } from "../services.ts";
 
 const GUARD_INTERVAL_MS = 1_000;
 /** Not longer than the door's own name: a socket's address has few bytes. */
 const DRAFT_FILE = "door.new";
 
 export class Door {
-  readonly #sockets = new WeakSet<Socket>();
+  readonly #sockets = new WeakSet<object>();
   #server: Server | undefined;
   /** Of all servers with connections: one whose socket was removed still answers its requests. */
   readonly #ends = new Set<(timeoutMs: number) => Promise<void>>();
@@ -86,12 +86,12 @@ export class Door {
   }
 
   /** Whether a request came through the door. */
-  admits(request: IncomingMessage): boolean {
+  admits(request: Pick<HttpRequest, "socket">): boolean {
     return this.#sockets.has(request.socket);
   }
 
   /** Whoever may open the data folder is its owner: no key, no limit. */
-  callerOf(request: IncomingMessage): Caller {
+  callerOf(request: Pick<HttpRequest, "headers">): Caller {
     const account = request.headers[ACCOUNT_HEADER] ?? ACCOUNT_DEFAULT;
     if (typeof account !== "string")
       throw new Failure("invalid_request", `Send only one ${ACCOUNT_HEADER} header.`, {

@@ -1,13 +1,17 @@
 /**
- * Open connections: how many there are, and how many one address may have. Trusted proxies have no limit of their own:
- * their connections belong to many clients.
+ * The open connections of a server: how many there are, how many one address may have, and their orderly end. Trusted
+ * proxies have no limit of their own: their connections belong to many clients.
  */
 
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Metrics } from "../../base/metrics.ts";
 import { limitGroupOf } from "../request/client.ts";
+import { isAnswered } from "../request/turns.ts";
 import type { BareAnswers } from "./bare-answers.ts";
+
+/** Also how long a request that is on its way may take to arrive. */
+const SWEEP_INTERVAL_MS = 50;
 
 export interface ConnectionsOptions {
   readonly perAddressMax: number;
@@ -36,4 +40,31 @@ export function limitConnections(server: Server, options: ConnectionsOptions): v
       else byGroup.set(group, left);
     });
   });
+}
+
+/**
+ * The server takes no new connections, and answers that are being made are sent. A connection without one (silent, kept
+ * alive, or with half a head) is closed at once.
+ * @returns ends the server, listening or not; after `timeoutMs` it cuts the connections that are left
+ */
+export function orderlyEnd(server: Server): (timeoutMs: number) => Promise<void> {
+  const connections = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
+  return async (timeoutMs) => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    const closeAnswered = () => {
+      for (const socket of connections) if (isAnswered(socket)) socket.destroy();
+    };
+    // After the sockets have been read: a request that has arrived is answered, however busy the process is.
+    const sweep = setInterval(() => setImmediate(closeAnswered), SWEEP_INTERVAL_MS);
+    const cut = setTimeout(() => {
+      for (const socket of connections) socket.destroy();
+    }, timeoutMs);
+    await closed;
+    clearInterval(sweep);
+    clearTimeout(cut);
+  };
 }

@@ -1,5 +1,6 @@
 /** What a handler answers where it is not plain JSON with status 200, and how an answer leaves. */
 
+import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream";
 import type { Call } from "./call.ts";
@@ -42,31 +43,65 @@ export class Answer<T = unknown> {
   }
 }
 
-export function sendAnswer(call: Call, answer: Answer, nowMs: number): void {
-  const { response, caller } = call;
-  const { body, type } = answer;
+/** An answer with the headers that every answer of its call gets. */
+export interface WholeAnswer extends Pick<Answer, "status" | "body"> {
+  readonly headers: string[];
+}
+
+export function wholeAnswer(
+  call: Call,
+  { status, headers, type, used, body }: Answer,
+  nowMs: number,
+): WholeAnswer {
+  const { caller } = call;
   // Pushed one list after the other: this runs for every answer.
-  const head = ["x-request-id", call.id];
+  const all = ["x-request-id", call.id];
   if (caller !== undefined && caller.limit !== null)
-    head.push(...quotaHeaders(caller.limit, answer.used ?? call.used, nowMs));
-  if (call.headers.length > 0) head.push(...call.headers);
-  if (answer.headers.length > 0) head.push(...answer.headers);
-  if (type !== undefined) head.push("content-type", type);
+    all.push(...quotaHeaders(caller.limit, used ?? call.used, nowMs));
+  if (call.headers.length > 0) all.push(...call.headers);
+  if (headers.length > 0) all.push(...headers);
+  if (type !== undefined) all.push("content-type", type);
+  return { status, headers: all, body };
+}
+
+export function sendAnswer(response: ServerResponse, { status, headers, body }: WholeAnswer): void {
   if (typeof body === "string") {
     const sizeBytes = Buffer.byteLength(body);
-    head.push("content-length", String(sizeBytes));
-    response.writeHead(answer.status, head);
+    headers.push("content-length", String(sizeBytes));
+    response.writeHead(status, headers);
     // As many bytes as characters: plain ASCII, which needs no encoding.
     response.end(body, sizeBytes === body.length ? "latin1" : "utf8");
   } else if (body === undefined || Buffer.isBuffer(body)) {
-    if (body !== undefined) head.push("content-length", String(body.length));
-    response.writeHead(answer.status, head).end(body);
-  } else if (call.isGone) body.destroy();
+    if (body !== undefined) headers.push("content-length", String(body.length));
+    response.writeHead(status, headers).end(body);
+  } else if (response.destroyed || response.req.socket.destroyed) body.destroy();
   else {
-    response.writeHead(answer.status, head);
+    response.writeHead(status, headers);
     // The head is sent now: it may take long until a stream has its first event.
     response.flushHeaders();
     // Nothing is reported: a reader that hangs up ends the stream, and a stream that fails cuts the answer off.
     pipeline(body, response, () => {});
+  }
+}
+
+const end = ServerResponse.prototype.end as (...given: unknown[]) => ServerResponse;
+
+/**
+ * Answers that leave in one write. Node 20 ends an answer with an empty write of its own behind the text, and hands
+ * the two to the kernel as a list; the text alone goes a shorter way, which is a seventh of a decode. Node 24 needs no help.
+ */
+export class OneWriteResponse<T extends IncomingMessage> extends ServerResponse<T> {
+  override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    const { socket } = this;
+    // While earlier answers of its connection are sent, an answer has no socket. Without a length, the text is sent in pieces.
+    const whole = typeof chunk === "string" && typeof encoding !== "function" && this.headersSent;
+    if (!whole || this.chunkedEncoding || socket === null) end.call(this, chunk, encoding, callback);
+    else {
+      socket.cork();
+      this.write(chunk, encoding as BufferEncoding);
+      socket.uncork();
+      end.call(this, undefined, undefined, callback);
+    }
+    return this;
   }
 }

@@ -4,10 +4,11 @@
  */
 
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 import { ERRORS } from "../../base/error-codes.ts";
 import { Failure } from "../../base/errors.ts";
 import { BODY_PARTS_MAX } from "../../base/limits.ts";
+import type { HttpRequest } from "../services.ts";
 import type { Holding } from "./byte-budget.ts";
 
 const JSON_BODY = /^application\/json\s*(?:;|$)/i;
@@ -33,7 +34,10 @@ export interface BodyTerms {
 }
 
 /** The value of the body; undefined where there is none. */
-export async function readJson(request: IncomingMessage, terms: BodyTerms): Promise<unknown> {
+export async function readJson(
+  request: Pick<HttpRequest, "headers"> & Readable,
+  terms: BodyTerms,
+): Promise<unknown> {
   const { "content-type": type, "content-length": length, "transfer-encoding": coding } = request.headers;
   const isEmpty = coding === undefined && (length === undefined || length === "0");
   if (isEmpty && type === undefined) return undefined;
@@ -58,12 +62,7 @@ export async function readJson(request: IncomingMessage, terms: BodyTerms): Prom
 }
 
 /** Into one piece of memory: a body may come in as many chunks as it has bytes, and each of them would be an object. */
-function readBytes(
-  request: IncomingMessage,
-  sizeMax: number,
-  slowMs: number,
-  holding: Holding,
-): Promise<Buffer> {
+function readBytes(request: Readable, sizeMax: number, slowMs: number, holding: Holding): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes: Buffer | undefined;
     let size = 0;

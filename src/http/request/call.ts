@@ -1,11 +1,17 @@
 /** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Requester } from "../../base/requester.ts";
 import type { Caller } from "../../memory/authentication.ts";
+import type { HttpRequest } from "../services.ts";
 import type { ByteBudget, Holding } from "./byte-budget.ts";
 import { type Client, type ClientReader, limitGroupOf } from "./client.ts";
 import type { UrlQuery } from "./query.ts";
+
+/** Where the answer goes, as far as a call knows it: whether it was sent, and when its reader has taken it or gone. */
+export interface CallEnd extends Pick<ServerResponse, "destroyed" | "writableEnded"> {
+  once(event: "close", listener: () => void): unknown;
+}
 
 const NO_PARAMS = {};
 const NO_HEADERS: readonly string[] = [];
@@ -13,8 +19,8 @@ const NO_HEADERS: readonly string[] = [];
 export class Call {
   readonly id: string;
   readonly startedMs = performance.now();
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly end: CallEnd;
   /** The path of its route, for metrics and the log. */
   routePath = "unknown";
   query: UrlQuery | undefined;
@@ -32,14 +38,16 @@ export class Call {
   sessionId: string | undefined;
   /** Headers that every answer of this call gets: names and values in turn. */
   headers: readonly string[] = NO_HEADERS;
+  /** Whether the rest of its body is not waited for: its connection ends with the answer. */
+  leavesBody = false;
   readonly #clientOf: ClientReader;
   #controller: AbortController | undefined;
   #client: Client | undefined;
   #answerHolding: Holding | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, id: string, clientOf: ClientReader) {
+  constructor(request: HttpRequest, end: CallEnd, id: string, clientOf: ClientReader) {
     this.request = request;
-    this.response = response;
+    this.end = end;
     this.id = id;
     this.#clientOf = clientOf;
   }
@@ -74,14 +82,14 @@ export class Call {
     if (this.#answerHolding === undefined) {
       const holding = this.holdingOf(budget);
       this.#answerHolding = holding;
-      this.response.once("close", () => holding.giveBack());
+      this.end.once("close", () => holding.giveBack());
     }
     this.#answerHolding.hold(Math.min(bytes, budget.largestBytes));
   }
 
   /** Whether nobody is there to be answered. */
   get isGone(): boolean {
-    return this.response.destroyed || this.request.socket.destroyed;
+    return this.end.destroyed || this.request.socket.destroyed;
   }
 
   /** Fires when the sender hangs up before the answer is sent. */
@@ -90,10 +98,10 @@ export class Call {
       const controller = new AbortController();
       this.#controller = controller;
       const hungUp = () => {
-        if (!this.response.writableEnded) controller.abort(new Error("the caller has hung up"));
+        if (!this.end.writableEnded) controller.abort(new Error("the caller has hung up"));
       };
       if (this.isGone) hungUp();
-      else this.response.once("close", hungUp);
+      else this.end.once("close", hungUp);
     }
     return this.#controller.signal;
   }

@@ -3,8 +3,8 @@
  * -Proto: each trusted hop is believed about the one before it, and the first that is not trusted is the client.
  */
 
-import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, isIPv6 } from "node:net";
+import type { HttpRequest } from "../services.ts";
 
 export interface Client {
   readonly address: string;
@@ -12,7 +12,7 @@ export interface Client {
   readonly protocol: string;
 }
 
-export type ClientReader = (request: IncomingMessage) => Client;
+export type ClientReader = (request: Pick<HttpRequest, "headers" | "socket">) => Client;
 
 /** Proxies whose headers count: a number of hops, or these addresses and networks. */
 export type TrustProxy = number | readonly string[] | false;

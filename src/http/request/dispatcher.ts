@@ -1,19 +1,20 @@
 /**
  * The way of every request, whatever it asks for: find its route, check who calls, read and check what was sent, call
- * the route's handler, send its answer. Whatever goes wrong on the way becomes a problem answer.
+ * the route's handler. Whatever goes wrong on the way becomes a problem answer. `dispatch` needs no connection; `handle`
+ * is for those of a server, and sends the answer.
  */
 
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import { Readable } from "node:stream";
 import { Failure } from "../../base/errors.ts";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Validator } from "../../contract/validation.ts";
-import type { HttpServices } from "../services.ts";
-import { Answer, sendAnswer } from "./answer.ts";
+import type { HttpRequest, HttpServices } from "../services.ts";
+import { Answer, sendAnswer, type WholeAnswer, wholeAnswer } from "./answer.ts";
 import { readJson } from "./body.ts";
 import type { ByteBudget, Holding } from "./byte-budget.ts";
-import { Call } from "./call.ts";
+import { Call, type CallEnd } from "./call.ts";
 import type { ClientReader } from "./client.ts";
 import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
@@ -64,21 +65,40 @@ export class Dispatcher {
     this.#options = options;
   }
 
+  /** The answer to a request; undefined where nobody is there to be answered. What is held for it ends with `end`. */
+  dispatch(request: HttpRequest, end: CallEnd): MaybePromise<WholeAnswer | undefined> {
+    const call = this.#callOf(request, end);
+    return andThen(this.#answer(call), (answer) => this.#complete(call, answer));
+  }
+
   readonly handle: RequestListener = (request, response) => {
-    const { services, clientOf } = this.#options;
-    const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
+    const call = this.#callOf(request, response);
+    const send = (made: Answer | undefined) => {
+      const answer = this.#complete(call, made);
+      if (answer === undefined) return;
+      // Closing is asked for now, because the service may have begun to stop after the request came. The rest of a body
+      // without a length may be without an end.
+      const isEndless = !request.complete && request.headers["transfer-encoding"] !== undefined;
+      if (call.leavesBody || isEndless || (this.closing && isLast(response)))
+        response.shouldKeepAlive = false;
+      sendAnswer(response, answer);
+    };
     const cannotSend = (error: unknown) => {
-      services.log.error({ err: error }, "an answer could not be sent");
+      this.#options.services.log.error({ err: error }, "an answer could not be sent");
       call.bodyHolding?.giveBack();
       response.destroy();
     };
     try {
-      const sent = andThen(this.#answer(call), (answer) => this.#send(call, answer));
+      const sent = andThen(this.#answer(call), send);
       if (sent instanceof Promise) sent.catch(cannotSend);
     } catch (error) {
       cannotSend(error);
     }
   };
+
+  #callOf(request: HttpRequest, end: CallEnd): Call {
+    return new Call(request, end, this.#nextId(request.headers["x-request-id"]), this.#options.clientOf);
+  }
 
   /** Undefined where nobody is there to be answered. */
   #answer(call: Call): MaybePromise<Answer | undefined> {
@@ -100,8 +120,7 @@ export class Dispatcher {
     }
     const failure = failureOf(error, call, services.log);
     // The rest of a body that is too large, or too slow, is not waited for.
-    if (failure.code === "body_too_large" || failure.code === "request_timeout")
-      call.response.shouldKeepAlive = false;
+    call.leavesBody = failure.code === "body_too_large" || failure.code === "request_timeout";
     const answer =
       failure instanceof UnknownAddress
         ? this.#nothingHere(failure, call)
@@ -110,20 +129,16 @@ export class Dispatcher {
     return answer;
   }
 
-  #send(call: Call, made: Answer | undefined): void {
+  /** Counts and notes an answer that is about to be sent. */
+  #complete(call: Call, made: Answer | undefined): WholeAnswer | undefined {
     if (call.bodyHolding !== undefined) giveBack(call.bodyHolding, call, made);
-    if (made === undefined) return;
+    if (made === undefined) return undefined;
     const answer = this.#withinBudget(call, made);
     const { services, metrics, recent } = this.#options;
-    // This is asked now, because the service may have begun to stop after the request came.
-    if (this.closing && isLast(call.response)) call.response.shouldKeepAlive = false;
-    // The rest of a body without a length may be without an end.
-    const { complete, headers } = call.request;
-    if (!complete && headers["transfer-encoding"] !== undefined) call.response.shouldKeepAlive = false;
     const nowMs = services.clock.now();
     metrics.count(call, answer.status);
     if (call.caller !== undefined) recent.requests.add(call, answer.status, nowMs, call.caller);
-    sendAnswer(call, answer, nowMs);
+    return wholeAnswer(call, answer, nowMs);
   }
 
   /** A long answer is counted until its reader has taken it. Where it does not fit, that is the answer. */
@@ -199,19 +214,19 @@ export class Dispatcher {
 }
 
 /** Gives back with the answer what the body held. If the answer is a stream, the body is needed until the stream ends. */
-function giveBack(holding: Holding, { response, isGone }: Call, answer: Answer | undefined): void {
-  if (answer?.body instanceof Readable && !isGone) response.once("close", () => holding.giveBack());
+function giveBack(holding: Holding, { end, isGone }: Call, answer: Answer | undefined): void {
+  if (answer?.body instanceof Readable && !isGone) end.once("close", () => holding.giveBack());
   else holding.giveBack();
 }
 
 /** Node itself takes the first of these headers and drops the others: a proxy may have taken another one. */
-function repeatedHeader(request: IncomingMessage): string | undefined {
+function repeatedHeader(request: HttpRequest): string | undefined {
   if (isRepeated("host", request)) return "Host";
   return isRepeated("authorization", request) ? "Authorization" : undefined;
 }
 
 /** @param name in lower case */
-function isRepeated(name: string, { rawHeaders }: IncomingMessage): boolean {
+function isRepeated(name: string, { rawHeaders }: HttpRequest): boolean {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const found = rawHeaders[i];

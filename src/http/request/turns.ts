@@ -6,11 +6,19 @@
  * Node keeps the order of answers itself and gives each its socket in turn: that is the queue. But it makes a request of
  * all that has come in one piece, which is thousands of them in 64 KiB. Its parser stops after a head when the listener
  * for it returns the code for a pause. It reports the pause as an error of the client, with the bytes that are left;
- * they go back into the socket, which is read on when there is room.
+ * they go back into the socket, which is read on when there is room. These are inner parts of Node, which are tried
+ * first: without them a piece that has come waits as a whole.
  */
 
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
 
 /** How many requests wait behind the one that runs. */
 export const WAITING_MAX = 8;
@@ -38,18 +46,27 @@ interface ConnectionTurns {
 
 const connections = new WeakMap<Socket, ConnectionTurns>();
 
-/** @param refuse answers what Node could not parse as a request */
+/**
+ * @param refuse answers what Node could not parse as a request
+ * @returns whether a piece is read no further than its requests have room
+ */
 export function takeTurns(
   server: Server,
   handle: RequestListener,
   refuse: (error: ClientError, socket: Socket) => void,
-): void {
+): boolean {
+  const pauses = canPause();
   const take: RequestListener = (request, response) => {
     const { socket } = request;
     const connection = connections.get(socket)!;
     connection.latest = response;
     if (response.socket !== null) return handle(request, response);
     connection.waiting += 1;
+    if (!pauses && connection.waiting === WAITING_MAX) {
+      connection.isHeld = true;
+      // Behind the piece: Node reads on after each request that is in it.
+      process.nextTick(() => socket.pause());
+    }
     const begin = () => {
       connection.waiting -= 1;
       if (connection.isHeld && connection.waiting <= WAITING_MAX / 2) {
@@ -63,12 +80,7 @@ export function takeTurns(
   server.on("connection", (socket: ParsedSocket) => {
     const connection: ConnectionTurns = { latest: undefined, waiting: 0, isHeld: false };
     connections.set(socket, connection);
-    const { parser } = socket;
-    const { onIncoming } = parser;
-    parser.onIncoming = (request, keepAlive) => {
-      const code = onIncoming(request, keepAlive);
-      return code === 0 && connection.waiting >= WAITING_MAX ? PAUSE : code;
-    };
+    if (pauses) pauseWhere(socket.parser, () => connection.waiting >= WAITING_MAX);
   });
   server.on("request", take);
   server.on("checkExpectation", take);
@@ -76,6 +88,43 @@ export function takeTurns(
     if (error.code === "HPE_PAUSED") hold(error, socket);
     else refuse(error, socket);
   });
+  return pauses;
+}
+
+function pauseWhere(parser: Parser, isFull: () => boolean): void {
+  const { onIncoming } = parser;
+  parser.onIncoming = (request, keepAlive) => {
+    const code = onIncoming(request, keepAlive);
+    return code === 0 && isFull() ? PAUSE : code;
+  };
+}
+
+/** Whether this Node's parser stops after a head, and goes on with the bytes that are left. */
+function canPause(): boolean {
+  const urls: (string | undefined)[] = [];
+  const server = createServer(({ url }) => void urls.push(url));
+  let rest: Buffer = Buffer.alloc(0);
+  server.on("clientError", ({ code, rawPacket, bytesParsed }: ClientError) => {
+    if (code === "HPE_PAUSED") rest = rawPacket!.subarray(bytesParsed);
+  });
+  const socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+  server.emit("connection", socket);
+  try {
+    const { parser } = socket as unknown as ParsedSocket;
+    pauseWhere(parser, () => urls.length === 1);
+    socket.emit(
+      "data",
+      Buffer.from(["/1", "/2"].map((url) => `GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`).join("")),
+    );
+    parser.resume();
+    const paused = urls.length === 1;
+    socket.emit("data", rest);
+    return paused && urls.length === 2;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 function hold({ rawPacket, bytesParsed }: ClientError, socket: ParsedSocket): void {

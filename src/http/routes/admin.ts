@@ -12,32 +12,12 @@ import { Answer } from "../request/answer.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-import { usersPage } from "./life.ts";
 import { labelAnswer } from "./life-mapping.ts";
-import type { Readiness } from "./readiness.ts";
+import type { Readiness } from "./public.ts";
+import { usersPage } from "./users.ts";
 
-type AdminOperation =
-  | "adminKeys"
-  | "adminCreateKey"
-  | "adminRevokeKey"
-  | "adminExpireKey"
-  | "adminAccounts"
-  | "adminUsers"
-  | "adminLabels"
-  | "adminUsage"
-  | "adminKeyRequests"
-  | "adminApprove"
-  | "adminDecline"
-  | "adminDeleteRequest"
-  | "adminStatus";
-
-export function adminRoutes(
-  services: HttpServices,
-  readiness: Readiness,
-  recent: CallHistory,
-): Handlers<AdminOperation> {
-  const { keys, clock } = services;
-  const startedAt = momentText(clock.now());
+/** Keys, and the requests for them. */
+function keyRoutes({ keys }: HttpServices) {
   return {
     async adminKeys(call) {
       return { keys: (await keys.list(call.query.account)).map(viewOfKey) };
@@ -57,6 +37,39 @@ export function adminRoutes(
     async adminExpireKey(call) {
       return viewOfKey(await keys.expire(call.params.id, timeOf(call.body.expires_at) ?? null));
     },
+
+    async adminKeyRequests() {
+      return { requests: (await keys.requests()).map(viewOfRequest) };
+    },
+
+    async adminApprove(call) {
+      const { account, tier, expires_at, join } = call.body;
+      const wanted = {
+        account,
+        join,
+        expiresAtMs: timeOf(expires_at),
+        ...(tier === undefined ? {} : { tier }),
+      };
+      const { key, record } = await keys.approve(call.params.id, wanted);
+      return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
+    },
+
+    async adminDecline(call) {
+      return viewOfRequest(await keys.decline(call.params.id));
+    },
+
+    async adminDeleteRequest(call) {
+      await keys.deleteRequest(call.params.id);
+      return { status: "ok" };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function adminRoutes(services: HttpServices, readiness: Readiness, recent: CallHistory) {
+  const { keys, clock } = services;
+  const startedAt = momentText(clock.now());
+  return {
+    ...keyRoutes(services),
 
     async adminAccounts() {
       const accounts = await keys.accounts();
@@ -101,31 +114,6 @@ export function adminRoutes(
       };
     },
 
-    async adminKeyRequests() {
-      return { requests: (await keys.requests()).map(viewOfRequest) };
-    },
-
-    async adminApprove(call) {
-      const { account, tier, expires_at, join } = call.body;
-      const wanted = {
-        account,
-        join,
-        expiresAtMs: timeOf(expires_at),
-        ...(tier === undefined ? {} : { tier }),
-      };
-      const { key, record } = await keys.approve(call.params.id, wanted);
-      return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
-    },
-
-    async adminDecline(call) {
-      return viewOfRequest(await keys.decline(call.params.id));
-    },
-
-    async adminDeleteRequest(call) {
-      await keys.deleteRequest(call.params.id);
-      return { status: "ok" };
-    },
-
     async adminStatus() {
       const { store } = services.memory;
       const ready = await readiness.check().then(
@@ -144,7 +132,7 @@ export function adminRoutes(
         recent_requests: recent.requests.list(({ account, keyId }) => ({ account, key_id: keyId })),
       };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 async function demoStatus({ memory, demo }: HttpServices): Promise<AdminStatusAnswer["demo"]> {
@@ -164,9 +152,9 @@ function viewOfKey(record: KeyRecord): KeyView {
     user: record.user,
     access: record.access,
     created_at: momentText(record.createdAtMs),
-    expires_at: record.expiresAtMs === null ? null : momentText(record.expiresAtMs),
-    revoked_at: record.revokedAtMs === null ? null : momentText(record.revokedAtMs),
-    last_used_at: record.lastUsedAtMs === null ? null : momentText(record.lastUsedAtMs),
+    expires_at: momentText(record.expiresAtMs),
+    revoked_at: momentText(record.revokedAtMs),
+    last_used_at: momentText(record.lastUsedAtMs),
   };
 }
 
@@ -180,7 +168,7 @@ function viewOfRequest(request: KeyRequest): KeyRequestView {
     tier,
     status,
     created_at: momentText(createdAtMs),
-    decided_at: decidedAtMs === null ? null : momentText(decidedAtMs),
+    decided_at: momentText(decidedAtMs),
     key_id: keyId,
   };
 }
@@ -200,6 +188,6 @@ function timeOf(text: string | null | undefined): number | null | undefined {
   return ms;
 }
 
-function momentText(ms: number): string {
-  return new Date(ms).toISOString();
+function momentText<T extends number | null>(ms: T): T extends null ? null : string {
+  return (ms === null ? null : new Date(ms).toISOString()) as T extends null ? null : string;
 }

@@ -7,22 +7,18 @@ import type { ByteBudget } from "../request/byte-budget.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
 import { type Handlers, type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { accountRoutes } from "./account.ts";
 import { adminRoutes } from "./admin.ts";
-import { blockRoutes } from "./blocks.ts";
 import { consoleRoutes } from "./console.ts";
 import { ContextAnswers } from "./context-answers.ts";
 import { demoRoutes } from "./demo.ts";
-import { encodeRoutes } from "./encode.ts";
 import { eventRoutes } from "./events.ts";
-import { forgetRoutes } from "./forget.ts";
-import { lifeRoutes } from "./life.ts";
+import { factRoutes } from "./facts.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { operatorRoutes } from "./operator.ts";
-import { serviceRoutes } from "./public.ts";
-import { Readiness } from "./readiness.ts";
+import { Readiness, serviceRoutes } from "./public.ts";
 import { recallRoutes } from "./recall.ts";
-import { tokenRoutes } from "./tokens.ts";
-import { usageRoutes } from "./usage.ts";
+import { userRoutes } from "./users.ts";
 
 export interface RouteOptions {
   readonly services: HttpServices;
@@ -38,14 +34,11 @@ export function allRoutes({ services, sessions, recent, answers, pages }: RouteO
   const contexts = new ContextAnswers(new TokenCounts(services.memory.turns));
   const readiness = new Readiness(services);
   const handlers: Handlers = {
-    ...encodeRoutes(services),
+    ...factRoutes(services),
     ...recallRoutes(services, contexts),
-    ...blockRoutes(services),
-    ...forgetRoutes(services),
-    ...tokenRoutes(services),
-    ...lifeRoutes(services, answers),
+    ...userRoutes(services, answers),
     ...eventRoutes(services, answers),
-    ...usageRoutes(services),
+    ...accountRoutes(services),
     ...demoRoutes(services, contexts),
     ...serviceRoutes(services, readiness),
     ...adminRoutes(services, readiness, recent),

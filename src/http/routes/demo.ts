@@ -21,23 +21,10 @@ import {
 } from "./answer-mapping.ts";
 import type { ContextAnswers } from "./context-answers.ts";
 
-type DemoOperation =
-  | "demoEncode"
-  | "demoContext"
-  | "demoDecode"
-  | "demoFlush"
-  | "demoRead"
-  | "demoForget"
-  | "demoReset"
-  | "demoKey";
-
 /** The format version that every reader knows. */
 const PLAIN_VERSION = 1;
 
-export function demoRoutes(
-  { memory, demo }: HttpServices,
-  contexts: ContextAnswers,
-): Handlers<DemoOperation> {
+export function demoRoutes({ memory, demo }: HttpServices, contexts: ContextAnswers) {
   /** The user that a call is about. A sandbox has a reset of its own. */
   const userOf = async (call: Pick<Call, "headers"> & { readonly query: { readonly sandbox?: string } }) => {
     const { sandbox } = call.query;
@@ -98,5 +85,5 @@ export function demoRoutes(
       const versions = [...new Set([memory.blockWork.version, PLAIN_VERSION])];
       return { user_id: await userOf(call), keys, versions };
     },
-  };
+  } satisfies Partial<Handlers>;
 }

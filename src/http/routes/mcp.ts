@@ -28,7 +28,7 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
       enforce(limits.key, call.caller!.keyId, more);
     const ended = new AbortController();
     if (call.isGone) ended.abort();
-    else call.response.once("close", () => ended.abort());
+    else call.end.once("close", () => ended.abort());
     const response = await mcp.answer({
       caller: call.caller!,
       userId,

@@ -74,10 +74,10 @@ export function operatorRoutes(services: HttpServices): Route[] {
       return run(call, (progress) => upkeep.backUp(folder, !withoutKey, progress));
     }),
 
-    routeOf({ ...post("/operator/end"), query: EndQuery }, ({ query, response }) => {
+    routeOf({ ...post("/operator/end"), query: EndQuery }, ({ query, end }) => {
       // Another pid means a process that has ended already, and whose place this one has taken.
       const isMeant = query.pid === undefined || query.pid === String(process.pid);
-      if (isMeant) response.once("close", () => upkeep.end());
+      if (isMeant) end.once("close", () => upkeep.end());
       return { status: "ok" };
     }),
   ];

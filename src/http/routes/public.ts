@@ -1,21 +1,21 @@
 /** What needs no key: channels, requests for keys, the API's description, health and metrics. */
 
 import { CHANNELS } from "../../base/channels.ts";
+import { clockFault } from "../../base/clock.ts";
+import { Failure } from "../../base/errors.ts";
 import { enforce } from "../../base/rate-limiter.ts";
 import type { ChannelsAnswer } from "../../contract/answers.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { AccountLabels } from "../../memory/labels.ts";
 import { mayAddLabels } from "../../memory/rights.ts";
+import { requireClock } from "../access/access.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import { limitGroupOf } from "../request/client.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-import { channelsView } from "./life.ts";
-import type { Readiness } from "./readiness.ts";
+import { channelsView } from "./account.ts";
 
-type ServiceOperation = "channels" | "requestKey" | "openapi" | "health" | "ready" | "metrics";
-
-export function serviceRoutes(services: HttpServices, readiness: Readiness): Handlers<ServiceOperation> {
+export function serviceRoutes(services: HttpServices, readiness: Readiness) {
   const { publicUrl: serverUrl, version, limits, keys, metrics } = services;
   let document: Promise<string> | undefined;
   /** Made once for each version of an account's labels: there may be 256 KiB of them. */
@@ -53,7 +53,7 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness): Han
     },
 
     metrics: () => new Answer(metrics.render(), { type: "text/plain; version=0.0.4; charset=utf-8" }),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** As bytes, which are sent as they are. */
@@ -65,4 +65,33 @@ function channelsAnswer(labels: AccountLabels, caller: Caller): Answer<ChannelsA
 async function describe(info: { version: string; serverUrl: string }): Promise<string> {
   const { openApiDocument } = await import("../../contract/openapi.ts");
   return JSON.stringify(openApiDocument(info));
+}
+
+/** A probe writes to the disk: it is not repeated more often than this. */
+const PROBE_INTERVAL_MS = 1_000;
+
+/**
+ * Whether the service is ready, for /readyz and for the operator's status: the store takes writes, block work runs, and the
+ * machine's clock is not far from the database's.
+ */
+export class Readiness {
+  readonly #services: Pick<HttpServices, "memory" | "clock">;
+  #probe = { atMs: Number.NEGATIVE_INFINITY, result: Promise.resolve() };
+
+  constructor(services: Pick<HttpServices, "memory" | "clock">) {
+    this.#services = services;
+  }
+
+  /** Throws the reason where the service is not ready. Resolves to what the operator should know all the same. */
+  async check(): Promise<string | undefined> {
+    const { memory, clock } = this.#services;
+    requireClock(clock);
+    const nowMs = performance.now();
+    if (nowMs - this.#probe.atMs >= PROBE_INTERVAL_MS)
+      this.#probe = { atMs: nowMs, result: memory.store.probe() };
+    await this.#probe.result;
+    if (!memory.blockWork.healthy)
+      throw new Failure("overloaded", "The threads for block work keep failing.", { retryAfterS: 1 });
+    return clockFault(clock)?.line;
+  }
 }

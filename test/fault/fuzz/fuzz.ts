@@ -65,6 +65,8 @@ class Fuzz {
   readonly #kinds = new Map<string, KindCount>();
   readonly #marks: Gauges[] = [];
   readonly #startMs = performance.now();
+  /** Each kind comes once before any is chosen by its weight: a short run has the rare ones too. */
+  readonly #untried = new Set([...QUICK_KINDS, ...SLOW_KINDS]);
   #recent: Gauges[] = [];
   #sent = 0;
   #shots = 0;
@@ -102,7 +104,8 @@ class Fuzz {
         this.#shots += 1;
         const number = this.#shots;
         const random = seededRandom(this.#options.seed + number);
-        const kind = pickByWeight(kinds, random);
+        const kind = kinds.find((one) => this.#untried.has(one)) ?? pickByWeight(kinds, random);
+        this.#untried.delete(kind);
         await this.#shoot(kind, number, random);
         if (this.#sent >= this.#checkAt) await this.#check(watch);
       }

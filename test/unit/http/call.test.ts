@@ -5,10 +5,11 @@ import { type EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Readable } from "node:stream";
-import { after, before, test } from "node:test";
-import { Answer, sendAnswer } from "../../../src/http/request/answer.ts";
+import { after, before } from "node:test";
+import { Answer, sendAnswer, wholeAnswer } from "../../../src/http/request/answer.ts";
 import { Call, requesterOf } from "../../../src/http/request/call.ts";
 import { clientReader } from "../../../src/http/request/client.ts";
+import { test } from "./served-routes.ts";
 
 const server = createServer();
 before(() => once(server.listen(0, "127.0.0.1"), "listening"));
@@ -18,54 +19,55 @@ async function callOf() {
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   const [request, response] = await once(server, "request");
-  const clientOf = clientReader(() => false);
-  return { call: new Call(request, response, "id", clientOf), socket };
+  const call = new Call(
+    request,
+    response,
+    "id",
+    clientReader(() => false),
+  );
+  const send = (answer: Answer, nowMs = 0) => sendAnswer(response, wholeAnswer(call, answer, nowMs));
+  return { call, response, socket, send };
 }
 
 const closed = (stream: EventEmitter) => new Promise((resolve) => stream.once("close", resolve));
 
-test("hanging up ends a call, and the stream of its answer", { timeout: 10_000 }, async () => {
-  const { call, socket } = await callOf();
+test("hanging up ends a call, and the stream of its answer", async () => {
+  const { call, response, socket, send } = await callOf();
   const { signal } = call;
   const body = new Readable({ read() {} });
-  sendAnswer(call, new Answer(body), 0);
+  send(new Answer(body));
   socket.destroy();
-  await Promise.all([closed(body), closed(call.response)]);
+  await Promise.all([closed(body), closed(response)]);
   assert.ok(signal.aborted);
   assert.ok(call.isGone);
 });
 
-test("whoever asks after the end is told at once, and a stream for nobody is not kept", {
-  timeout: 10_000,
-}, async () => {
-  const { call, socket } = await callOf();
+test("whoever asks after the end is told at once, and a stream for nobody is not kept", async () => {
+  const { call, response, socket, send } = await callOf();
   socket.destroy();
-  await closed(call.response);
+  await closed(response);
   assert.ok(call.signal.aborted);
   const body = new Readable({ read() {} });
-  sendAnswer(call, new Answer(body), 0);
+  send(new Answer(body));
   assert.ok(body.destroyed);
 });
 
-test("a call that was answered is not ended by its connection's end, and has one signal", {
-  timeout: 10_000,
-}, async () => {
-  const { call, socket } = await callOf();
+test("a call that was answered is not ended by its connection's end, and has one signal", async () => {
+  const { call, response, socket, send } = await callOf();
   const { signal } = call;
   assert.equal(call.signal, signal);
   assert.equal(call.isGone, false);
-  sendAnswer(call, new Answer("done", { headers: ["connection", "close"] }), 0);
+  send(new Answer("done", { headers: ["connection", "close"] }));
   socket.resume();
-  await Promise.all([closed(call.response), closed(socket)]);
+  await Promise.all([closed(response), closed(socket)]);
   assert.equal(signal.aborted, false);
 });
 
-test("an answer leaves whole, in whatever form, with the quota of a caller that has one", {
-  timeout: 10_000,
-}, async () => {
+test("an answer leaves whole, in whatever form, with the quota of a caller that has one", async () => {
   const sent = async (answer: Answer, more: Partial<Call> = {}) => {
-    const { call, socket } = await callOf();
-    sendAnswer(Object.assign(call, more), answer, Date.UTC(2026, 10, 17));
+    const { call, socket, send } = await callOf();
+    Object.assign(call, more);
+    send(answer, Date.UTC(2026, 10, 17));
     socket.setEncoding("utf8");
     let text = "";
     while (!text.includes("\r\n\r\n") || !/(0\r\n\r\n|>)$|^HTTP\/1.1 204/.test(text))
@@ -90,7 +92,7 @@ test("an answer leaves whole, in whatever form, with the quota of a caller that 
     assert.doesNotMatch(await sent(new Answer("<>"), { caller }), /ratelimit/i);
 });
 
-test("the requester of block work is the call's account, and ends with the call", () => {
+test("the requester of block work is the call's account, and ends with the call", async () => {
   const { signal } = new AbortController();
   const requester = requesterOf({ signal }, { account: "acme", tier: "pro" });
   assert.deepEqual([requester.account, requester.tier, requester.signal], ["acme", "pro", signal]);

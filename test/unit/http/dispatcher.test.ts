@@ -3,14 +3,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Readable } from "node:stream";
-import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { Answer } from "../../../src/http/request/answer.ts";
 import type { Call } from "../../../src/http/request/call.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
-import { NOW_MS, repliesOf, routeAt, serveRoutes, until, untilEnd } from "./served-routes.ts";
+import { later, until } from "../../fixtures/waiting.ts";
+import { dispatchRoutes, NOW_MS, repliesOf, routeAt, serveRoutes, test, untilEnd } from "./served-routes.ts";
 
-const TIMEOUT = { timeout: 20_000 };
 const HOST = "Host: x";
 const get = (target: string, ...headers: string[]) =>
   [`GET ${target} HTTP/1.1`, HOST, ...headers].join("\r\n");
@@ -42,22 +41,9 @@ const refusedParam = ({ status, json }: { status: number; json: { code: string; 
   json.param,
 ];
 
-/** A promise that the test settles. */
-function later<T>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
-
-test("a target is a path or a whole URL, with a query or without", TIMEOUT, async (context) => {
+test("a target is a path or a whole URL, with a query or without", async () => {
   const echo = ({ routePath, query, params }: Call) => ({ routePath, query, params });
-  const { ask } = await serveRoutes(context, [
-    routeAt("/", echo),
-    routeAt("/facts", echo),
-    routeAt("/users/:id", echo),
-  ]);
+  const { ask } = dispatchRoutes([routeAt("/", echo), routeAt("/facts", echo), routeAt("/users/:id", echo)]);
   for (const [target, routePath, query, params] of [
     ["/facts", "/facts", {}, {}],
     ["/facts?a=1&b=2", "/facts", { a: "1", b: "2" }, {}],
@@ -73,28 +59,24 @@ test("a target is a path or a whole URL, with a query or without", TIMEOUT, asyn
   assert.equal((await ask(get("/facts/http://x/facts"))).status, 404);
 });
 
-test(
-  "a host is named once, and other headers that must not be repeated are not",
-  TIMEOUT,
-  async (context) => {
-    const { ask } = await serveRoutes(context, [routeAt("/", () => ({}))]);
-    const refused = async (...lines: string[]) => refusedParam(await ask(lines.join("\r\n")));
-    assert.deepEqual(await refused("GET / HTTP/1.1"), [400, "invalid_request", "Host"]);
-    assert.deepEqual(await refused("GET / HTTP/1.1", "Host: a, b"), [400, "invalid_request", "Host"]);
-    assert.deepEqual(await refused("GET / HTTP/1.1", HOST, "hOST: y"), [400, "invalid_request", "Host"]);
-    const authorization = "Authorization: Bearer a";
-    assert.deepEqual(await refused(get("/"), authorization, authorization), [
-      400,
-      "invalid_request",
-      "Authorization",
-    ]);
-    assert.equal((await ask("GET / HTTP/1.0")).status, 200);
-    // Headers with names as long as that one may come as often as they like.
-    assert.equal((await ask(get("/", "Date: a", "Date: b", "X: Host", authorization))).status, 200);
-  },
-);
+test("a host is named once, and other headers that must not be repeated are not", async () => {
+  const { ask } = dispatchRoutes([routeAt("/", () => ({}))]);
+  const refused = async (...lines: string[]) => refusedParam(await ask(lines.join("\r\n")));
+  assert.deepEqual(await refused("GET / HTTP/1.1"), [400, "invalid_request", "Host"]);
+  assert.deepEqual(await refused("GET / HTTP/1.1", "Host: a, b"), [400, "invalid_request", "Host"]);
+  assert.deepEqual(await refused("GET / HTTP/1.1", HOST, "hOST: y"), [400, "invalid_request", "Host"]);
+  const authorization = "Authorization: Bearer a";
+  assert.deepEqual(await refused(get("/"), authorization, authorization), [
+    400,
+    "invalid_request",
+    "Authorization",
+  ]);
+  assert.equal((await ask("GET / HTTP/1.0")).status, 200);
+  // Headers with names as long as that one may come as often as they like.
+  assert.equal((await ask(get("/", "Date: a", "Date: b", "X: Host", authorization))).status, 200);
+});
 
-test("of what a client may expect, only 100-continue is understood", TIMEOUT, async (context) => {
+test("of what a client may expect, only 100-continue is understood", async (context) => {
   const { ask, open } = await serveRoutes(context, [routeAt("/", () => ({}))]);
   assert.deepEqual(refusedParam(await ask(get("/", "Expect: more"))), [400, "invalid_request", "Expect"]);
   const replies = await repliesOf(open(`${get("/", "Expect: 100-Continue")}\r\n\r\n`), 2);
@@ -104,14 +86,13 @@ test("of what a client may expect, only 100-continue is understood", TIMEOUT, as
   );
 });
 
-test("who calls is checked first, then the query, and a page takes any query", TIMEOUT, async (context) => {
+test("who calls is checked first, then the query, and a page takes any query", async () => {
   const seen: string[] = [];
   const handle = () => {
     seen.push("handled");
     return {};
   };
-  const { ask } = await serveRoutes(
-    context,
+  const { ask } = dispatchRoutes(
     [
       routeAt("/secret", handle, { access: "key", method: "POST" }),
       routeAt("/open", handle),
@@ -133,9 +114,8 @@ test("who calls is checked first, then the query, and a page takes any query", T
   assert.equal((await ask(get("/page?a=1&a=2"))).status, 200);
 });
 
-test("a check of access that takes its time is waited for", TIMEOUT, async (context) => {
-  const { ask } = await serveRoutes(
-    context,
+test("a check of access that takes its time is waited for", async () => {
+  const { ask } = dispatchRoutes(
     [routeAt("/", ({ caller }) => ({ account: caller?.account }), { access: "key" })],
     {
       access: {
@@ -149,15 +129,14 @@ test("a check of access that takes its time is waited for", TIMEOUT, async (cont
   assert.deepEqual((await ask(get("/"))).json, { account: "acme" });
 });
 
-test("bodies are read where a route takes one, and left where it does not", TIMEOUT, async (context) => {
+test("bodies are read where a route takes one, and left where it does not", async () => {
   const bodyIn = async ({ body, request }: Call) => {
     if (body !== undefined) return { body };
     let text = "";
     for await (const chunk of request) text += chunk;
     return { text };
   };
-  const { ask, open, places } = await serveRoutes(
-    context,
+  const { ask, places } = dispatchRoutes(
     [
       routeAt("/", bodyIn),
       routeAt("/", bodyIn, { method: "POST" }),
@@ -173,16 +152,17 @@ test("bodies are read where a route takes one, and left where it does not", TIME
     { account: ":open", address: "127.0.0.1" },
     { account: "acme", address: "127.0.0.1" },
   ]);
-  const withBody = `${HOST}\r\nContent-Type: application/json\r\nContent-Length: 7\r\nConnection: close\r\n\r\n{"a":1}`;
-  assert.deepEqual((await repliesOf(open(`GET / HTTP/1.1\r\n${withBody}`), 1))[0].json, { text: '{"a":1}' });
-  assert.match(await untilEnd(open(`HEAD / HTTP/1.1\r\n${withBody}`)), /^HTTP\/1.1 200/);
+  for (const method of ["GET", "HEAD"]) {
+    const head = post("/", '{"a":1}').replace("POST", method);
+    assert.deepEqual((await ask(head, '{"a":1}')).json, { text: '{"a":1}' });
+  }
   assert.equal(places.length, 2);
 });
 
-test("what was sent is checked before the handler: path, query, body", TIMEOUT, async (context) => {
+test("what was sent is checked before the handler: path, query, body", async () => {
   const faults: Record<string, { param: string; fault: string } | undefined> = {};
   const validator = (name: string) => () => faults[name];
-  const { ask } = await serveRoutes(context, [
+  const { ask } = dispatchRoutes([
     routeAt("/users/:id", ({ body }) => ({ body }), {
       method: "POST",
       params: validator("params"),
@@ -206,36 +186,31 @@ test("what was sent is checked before the handler: path, query, body", TIMEOUT, 
   assert.deepEqual((await ask(post("/users/ada", "[]"), "[]")).json, { body: [] });
 });
 
-test(
-  "the rights of a key are checked before what was sent, and fill in its user",
-  TIMEOUT,
-  async (context) => {
-    const rights = { about: "user", writes: true, userIn: "body" } as const;
-    let caller: Caller = { ...CALLER, user: "ada" };
-    const { ask } = await serveRoutes(
-      context,
-      [
-        routeAt("/", ({ body }) => ({ body }), {
-          method: "POST",
-          access: "key",
-          rights,
-          body: (body) =>
-            (body as { user_id?: string }).user_id === undefined
-              ? { param: "user_id", fault: "is required" }
-              : undefined,
-        }),
-      ],
-      { access: withCaller(() => caller) },
-    );
-    assert.deepEqual((await ask(post("/", "{}"), "{}")).json, { body: { user_id: "ada" } });
-    caller = { ...CALLER, access: "read" };
-    assert.deepEqual((await ask(post("/", "{}"), "{}")).json.code, "read_only_key");
-  },
-);
+test("the rights of a key are checked before what was sent, and fill in its user", async () => {
+  const rights = { about: "user", writes: true, userIn: "body" } as const;
+  let caller: Caller = { ...CALLER, user: "ada" };
+  const { ask } = dispatchRoutes(
+    [
+      routeAt("/", ({ body }) => ({ body }), {
+        method: "POST",
+        access: "key",
+        rights,
+        body: (body) =>
+          (body as { user_id?: string }).user_id === undefined
+            ? { param: "user_id", fault: "is required" }
+            : undefined,
+      }),
+    ],
+    { access: withCaller(() => caller) },
+  );
+  assert.deepEqual((await ask(post("/", "{}"), "{}")).json, { body: { user_id: "ada" } });
+  caller = { ...CALLER, access: "read" };
+  assert.deepEqual((await ask(post("/", "{}"), "{}")).json.code, "read_only_key");
+});
 
-test("a handler answers with JSON or an Answer, at once or later", TIMEOUT, async (context) => {
+test("a handler answers with JSON or an Answer, at once or later", async () => {
   const teapot = () => new Answer("short", { status: 418, type: "text/plain", headers: ["x-own", "yes"] });
-  const { ask, countOf } = await serveRoutes(context, [
+  const { ask, countOf } = dispatchRoutes([
     routeAt("/json", () => ({ at: "once" })),
     routeAt("/json-later", async () => ({ at: "later" })),
     routeAt("/answer", teapot),
@@ -254,104 +229,88 @@ test("a handler answers with JSON or an Answer, at once or later", TIMEOUT, asyn
   }
 });
 
-test(
-  "what a handler throws is a problem; what nobody expected is logged and says nothing",
-  TIMEOUT,
-  async (context) => {
-    const expected = () => {
-      throw new Failure("unknown_label", "There is no such label.", { param: "label" });
-    };
-    const unexpected = () => {
-      throw new Error("the password is 1234");
-    };
-    const { ask, errors, recentErrors, recentRequests, countOf } = await serveRoutes(
-      context,
-      [
-        routeAt("/expected", expected),
-        routeAt("/expected-later", async () => expected()),
-        routeAt("/unexpected", unexpected),
-        routeAt("/unexpected-later", async () => unexpected(), { access: "key" }),
-      ],
-      { access: withCaller(() => CALLER) },
-    );
-    for (const path of ["/expected", "/expected-later"])
-      assert.deepEqual(refusedParam(await ask(get(path))), [400, "unknown_label", "label"]);
-    assert.deepEqual([errors, recentErrors()], [[], []]);
-    for (const path of ["/unexpected", "/unexpected-later"]) {
-      const { status, text, json } = await ask(get(path, "X-Request-Id: one"));
-      assert.deepEqual([status, json.code, json.request_id], [500, "internal_error", "one"]);
-      assert.ok(!text.includes("1234"));
-      assert.equal(countOf(`method="GET",route="${path}",status="500"`), 1);
-    }
-    assert.deepEqual(
-      errors.map(({ message }) => message),
-      ["unexpected error", "unexpected error"],
-    );
-    const noted = { at: new Date(NOW_MS).toISOString(), method: "GET", status: 500, request_id: "one" };
-    assert.deepEqual(recentErrors(), [
-      { ...noted, route: "/unexpected-later", code: "internal_error" },
-      { ...noted, route: "/unexpected", code: "internal_error" },
-    ]);
-    assert.deepEqual(recentRequests(), [{ ...noted, route: "/unexpected-later", account: "acme" }]);
-  },
-);
+test("what a handler throws is a problem; what nobody expected is logged and says nothing", async () => {
+  const expected = () => {
+    throw new Failure("unknown_label", "There is no such label.", { param: "label" });
+  };
+  const unexpected = () => {
+    throw new Error("the password is 1234");
+  };
+  const { ask, errors, recentErrors, recentRequests, countOf } = dispatchRoutes(
+    [
+      routeAt("/expected", expected),
+      routeAt("/expected-later", async () => expected()),
+      routeAt("/unexpected", unexpected),
+      routeAt("/unexpected-later", async () => unexpected(), { access: "key" }),
+    ],
+    { access: withCaller(() => CALLER) },
+  );
+  for (const path of ["/expected", "/expected-later"])
+    assert.deepEqual(refusedParam(await ask(get(path))), [400, "unknown_label", "label"]);
+  assert.deepEqual([errors, recentErrors()], [[], []]);
+  for (const path of ["/unexpected", "/unexpected-later"]) {
+    const { status, text, json } = await ask(get(path, "X-Request-Id: one"));
+    assert.deepEqual([status, json.code, json.request_id], [500, "internal_error", "one"]);
+    assert.ok(!text.includes("1234"));
+    assert.equal(countOf(`method="GET",route="${path}",status="500"`), 1);
+  }
+  assert.deepEqual(
+    errors.map(({ message }) => message),
+    ["unexpected error", "unexpected error"],
+  );
+  const noted = { at: new Date(NOW_MS).toISOString(), method: "GET", status: 500, request_id: "one" };
+  assert.deepEqual(recentErrors(), [
+    { ...noted, route: "/unexpected-later", code: "internal_error" },
+    { ...noted, route: "/unexpected", code: "internal_error" },
+  ]);
+  assert.deepEqual(recentRequests(), [{ ...noted, route: "/unexpected-later", account: "acme" }]);
+});
 
-test(
-  "a request has the id that it brings, where that is harmless, else one of its own",
-  TIMEOUT,
-  async (context) => {
-    const { ask } = await serveRoutes(context, [routeAt("/", ({ id }) => ({ id }))]);
-    const idOf = async (...headers: string[]) => {
-      const { headers: answered, json } = await ask(get("/", ...headers));
-      assert.equal(answered["x-request-id"], json.id);
-      return json.id as string;
-    };
-    const long = "a-Z_0.".repeat(11).slice(0, 64);
-    assert.equal(await idOf(`X-Request-Id: ${long}`), long);
-    const given = [`${long}x`, "a b", "é", ""].map((id) => `X-Request-Id: ${id}`);
-    const made = [await idOf(), await idOf()];
-    for (const header of given) made.push(await idOf(header));
-    made.push(await idOf("X-Request-Id: a", "X-Request-Id: b"));
-    const [start] = made[0].split(/-\w$/);
-    assert.match(start, /^[\w-]{8}$/);
-    assert.deepEqual(
-      made,
-      made.map((_, i) => `${start}-${i + 1}`),
-    );
-  },
-);
+test("a request has the id that it brings, where that is harmless, else one of its own", async () => {
+  const { ask } = dispatchRoutes([routeAt("/", ({ id }) => ({ id }))]);
+  const idOf = async (...headers: string[]) => {
+    const { headers: answered, json } = await ask(get("/", ...headers));
+    assert.equal(answered["x-request-id"], json.id);
+    return json.id as string;
+  };
+  const long = "a-Z_0.".repeat(11).slice(0, 64);
+  assert.equal(await idOf(`X-Request-Id: ${long}`), long);
+  const given = [`${long}x`, "a b", "é", ""].map((id) => `X-Request-Id: ${id}`);
+  const made = [await idOf(), await idOf()];
+  for (const header of given) made.push(await idOf(header));
+  made.push(await idOf("X-Request-Id: a", "X-Request-Id: b"));
+  const [start] = made[0].split(/-\w$/);
+  assert.match(start, /^[\w-]{8}$/);
+  assert.deepEqual(
+    made,
+    made.map((_, i) => `${start}-${i + 1}`),
+  );
+});
 
-test(
-  "an address without a route is a problem, a page for a browser, or the way to one",
-  TIMEOUT,
-  async (context) => {
-    const signposts = {
-      nothingHere: new Answer("nothing", { status: 404, type: "text/html" }),
-      wayTo: (path: string) =>
-        path === "/doc" ? new Answer(undefined, { status: 302, headers: ["location", "/docs"] }) : undefined,
-    };
-    const website = await serveRoutes(context, [], { signposts });
-    const html = "Accept: text/html";
-    const looked = async (head: string) => {
-      const { status, headers } = await website.ask(head);
-      return [status, headers["content-type"], headers.vary];
-    };
-    const problem = "application/problem+json; charset=utf-8";
-    assert.equal((await website.ask(get("/doc"))).headers.location, "/docs");
-    assert.match(
-      await untilEnd(website.open(`HEAD /doc HTTP/1.1\r\n${HOST}\r\nConnection: close\r\n\r\n`)),
-      /^HTTP\/1.1 302/,
-    );
-    assert.deepEqual(await looked(`DELETE /doc HTTP/1.1\r\n${HOST}`), [404, problem, "accept"]);
-    assert.deepEqual(await looked(get("/nowhere", html)), [404, "text/html", "accept"]);
-    assert.deepEqual(await looked(get("/nowhere")), [404, problem, "accept"]);
-    const bare = await serveRoutes(context, []);
-    const { status, headers, json } = await bare.ask(get("/nowhere", html));
-    assert.deepEqual([status, headers["content-type"], json.code], [404, problem, "not_found"]);
-  },
-);
+test("an address without a route is a problem, a page for a browser, or the way to one", async () => {
+  const signposts = {
+    nothingHere: new Answer("nothing", { status: 404, type: "text/html" }),
+    wayTo: (path: string) =>
+      path === "/doc" ? new Answer(undefined, { status: 302, headers: ["location", "/docs"] }) : undefined,
+  };
+  const website = dispatchRoutes([], { signposts });
+  const html = "Accept: text/html";
+  const looked = async (head: string) => {
+    const { status, headers } = await website.ask(head);
+    return [status, headers["content-type"], headers.vary];
+  };
+  const problem = "application/problem+json; charset=utf-8";
+  assert.equal((await website.ask(get("/doc"))).headers.location, "/docs");
+  assert.equal((await website.ask(`HEAD /doc HTTP/1.1\r\n${HOST}`)).status, 302);
+  assert.deepEqual(await looked(`DELETE /doc HTTP/1.1\r\n${HOST}`), [404, problem, "accept"]);
+  assert.deepEqual(await looked(get("/nowhere", html)), [404, "text/html", "accept"]);
+  assert.deepEqual(await looked(get("/nowhere")), [404, problem, "accept"]);
+  const bare = dispatchRoutes([]);
+  const { status, headers, json } = await bare.ask(get("/nowhere", html));
+  assert.deepEqual([status, headers["content-type"], json.code], [404, problem, "not_found"]);
+});
 
-test("the room of a body is given back with the answer", TIMEOUT, async (context) => {
+test("the room of a body is given back with the answer", async (context) => {
   const answers = ["/now", "/failing"].map(() => later<object>());
   const stream = new Readable({ read() {} });
   const { ask, open, bodyBytes } = await serveRoutes(context, [
@@ -375,7 +334,7 @@ test("the room of a body is given back with the answer", TIMEOUT, async (context
   await until(() => bodyBytes() === 0);
 });
 
-test("an answer that cannot be sent is logged, and its connection cut", TIMEOUT, async (context) => {
+test("an answer that cannot be sent is logged, and its connection cut", async (context) => {
   const broken = new Answer("", { headers: ["x-broken", "a\nb"] });
   const { open, errors, bodyBytes } = await serveRoutes(context, [
     routeAt("/now", () => broken),

@@ -3,25 +3,27 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { type ClientRequest, type IncomingMessage, type RequestListener, request } from "node:http";
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type ServerResponse,
+} from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Door } from "../../../src/http/access/door.ts";
-import { Call } from "../../../src/http/request/call.ts";
-import { clientReader } from "../../../src/http/request/client.ts";
 
 const GUARD_INTERVAL_MS = 1_000;
-const clientOf = clientReader(() => false);
 
-async function openDoor(context: TestContext, answer: (call: Call) => void) {
+async function openDoor(context: TestContext, handle: RequestListener) {
   const folder = mkdtempSync(join(tmpdir(), "sideband-door-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "door.sock");
   const door = new Door();
-  const handle: RequestListener = (message, response) => answer(new Call(message, response, "id", clientOf));
   await door.open(handle, path, () => true);
   return { door, path };
 }
@@ -31,8 +33,8 @@ function send(socketPath: string, path: string): ClientRequest {
 }
 
 test("the end of a door that was opened again waits for the requests from before, and cuts the rest", async (context) => {
-  const calls = new Map<string | undefined, Call>();
-  const { door, path } = await openDoor(context, (call) => calls.set(call.request.url, call));
+  const calls = new Map<string | undefined, ServerResponse>();
+  const { door, path } = await openDoor(context, ({ url }, response) => void calls.set(url, response));
   const answered = once(send(path, "/answered"), "response") as Promise<[IncomingMessage]>;
   const cut = once(send(path, "/cut"), "response");
   cut.catch(() => {});
@@ -41,11 +43,11 @@ test("the end of a door that was opened again waits for the requests from before
   while (!existsSync(path)) await pause(10);
   const closing = door.close(500);
   await pause(100);
-  calls.get("/answered")?.response.end("whole");
+  calls.get("/answered")?.end("whole");
   const [response] = await answered;
   assert.equal(await text(response), "whole");
   await closing;
-  assert.ok(calls.get("/cut")?.request.socket.destroyed, "the end waits for the rest, and cuts it");
+  assert.ok(calls.get("/cut")?.req.socket.destroyed, "the end waits for the rest, and cuts it");
   await assert.rejects(cut, { code: "ECONNRESET" });
 });
 
@@ -60,15 +62,15 @@ test("a door that ends while it is opened again stays closed", async (context) =
 });
 
 test("a door is not idle beside an answer that is being given, however many others have ended", async (context) => {
-  const calls = new Map<string | undefined, Call>();
-  const { door, path } = await openDoor(context, (call) => calls.set(call.request.url, call));
+  const calls = new Map<string | undefined, ServerResponse>();
+  const { door, path } = await openDoor(context, ({ url }, response) => void calls.set(url, response));
   const ask = async (name: string) => {
     const answered = once(send(path, name), "response") as Promise<[IncomingMessage]>;
     while (!calls.has(name)) await pause(1);
-    return { answered, end: () => calls.get(name)!.response.end("whole") };
+    return { answered, end: () => calls.get(name)!.end("whole") };
   };
   const ended = async ({ answered, end }: Awaited<ReturnType<typeof ask>>, name: string) => {
-    const closed = once(calls.get(name)!.response, "close");
+    const closed = once(calls.get(name)!, "close");
     end();
     await text((await answered)[0]);
     await closed;

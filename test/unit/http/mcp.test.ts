@@ -19,7 +19,7 @@ async function visit({
   isGone?: boolean;
   rate?: number;
 }) {
-  const response = new EventEmitter();
+  const end = new EventEmitter();
   let given: AbortSignal | undefined;
   const services = {
     mcp: {
@@ -36,18 +36,18 @@ async function visit({
   await handle({
     method: "POST",
     request,
-    response,
+    end,
     isGone,
     body,
     caller: { keyId: "k" },
   } as unknown as Call);
-  return { response, ended: given! };
+  return { end, ended: given! };
 }
 
 test("a visit ends with its answer, and for a client that has already gone at once", async () => {
-  const { response, ended } = await visit({});
+  const { end, ended } = await visit({});
   assert.equal(ended.aborted, false);
-  response.emit("close");
+  end.emit("close");
   assert.equal(ended.aborted, true);
   assert.equal((await visit({ isGone: true })).ended.aborted, true);
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
-import { OneWriteResponse } from "../../../src/http/connection/one-write.ts";
+import { OneWriteResponse } from "../../../src/http/request/answer.ts";
 
 type Answer = (response: ServerResponse, ended: () => void) => void;
 

@@ -1,9 +1,10 @@
-/** A dispatcher with a few routes, behind a real server, and a client that sends bytes as they are. */
+/** A dispatcher with a few routes, alone or behind a real server, and clients that send heads and bytes as they are. */
 
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import type { TestContext } from "node:test";
+import { Duplex, Readable } from "node:stream";
+import { test as nodeTest, type TestContext } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { ANSWERS, BODIES, ByteBudget } from "../../../src/http/request/byte-budget.ts";
 import { clientReader } from "../../../src/http/request/client.ts";
@@ -14,6 +15,11 @@ import type { AccessChecks, Route } from "../../../src/http/request/route.ts";
 import { Router } from "../../../src/http/request/router.ts";
 import { takeTurns } from "../../../src/http/request/turns.ts";
 import type { HttpServices } from "../../../src/http/services.ts";
+
+/** A test with connections: it fails where one is never answered. */
+export function test(name: string, run: (context: TestContext) => Promise<void>): void {
+  nodeTest(name, { timeout: 20_000 }, run);
+}
 
 export const NOW_MS = Date.UTC(2026, 10, 17);
 
@@ -38,8 +44,8 @@ export function routeAt(path: string, handle: Route["handle"], more: Partial<Rou
   return { method: "GET", path, access: "open", bodyBytesMax: 1_000, handle, ...more };
 }
 
-export async function serveRoutes(
-  context: TestContext,
+/** Without a connection. */
+export function dispatchRoutes(
   routes: readonly Route[],
   {
     access = {},
@@ -80,8 +86,61 @@ export async function serveRoutes(
     recent,
     signposts,
   });
+  return {
+    dispatcher,
+    errors,
+    places,
+    /** Sends a head and a body. */
+    ask: (head: string, body = "") => dispatched(dispatcher, head, body),
+    answerBytes: () => metrics.value("sideband_answer_bytes"),
+    bodyBytes: () => metrics.value("sideband_body_bytes"),
+    countOf: (labels: string) => metrics.value("sideband_requests_total", labels),
+    recentErrors: () => recent.errors.list((code) => ({ code })),
+    recentRequests: () => recent.requests.list(({ account }) => ({ account })),
+  };
+}
+
+/** The answer to a head and a body that come over no connection. */
+async function dispatched(dispatcher: Dispatcher, head: string, body: string): Promise<Reply> {
+  const [first, ...lines] = head.split("\r\n");
+  const [method, url, version] = first.split(" ");
+  const rawHeaders = lines.flatMap((line) => line.split(/: ?(.*)/s).slice(0, 2));
+  const end = Object.assign(new EventEmitter(), { destroyed: false, writableEnded: false });
+  const socket = { remoteAddress: "127.0.0.1", destroyed: false };
+  const about = { method, url, httpVersion: version.slice(5), headers: headersOf(lines), rawHeaders, socket };
+  const answer = await dispatcher.dispatch(Object.assign(Readable.from([Buffer.from(body)]), about), end);
+  end.emit("close");
+  const { status, headers: pairs, body: answered = "" } = answer!;
+  const headers = Object.fromEntries(pairs.flatMap((name, i) => (i % 2 ? [] : [[name, pairs[i + 1]]])));
+  return replyOf(status, headers, String(answered));
+}
+
+/** Of a name that comes twice the first counts, but for x-request-id: its values are joined. */
+function headersOf(lines: readonly string[]) {
+  const headers: Record<string, string | undefined> = {};
+  for (const line of lines) {
+    const name = line.slice(0, line.indexOf(":")).toLowerCase();
+    const value = line.slice(line.indexOf(":") + 2);
+    if (name === "x-request-id" && name in headers) headers[name] += `, ${value}`;
+    else headers[name] ??= value;
+  }
+  return headers;
+}
+
+function replyOf(status: number, headers: Reply["headers"], text: string): Reply {
+  const json = /json/.test(headers["content-type"] ?? "") && text !== "" ? JSON.parse(text) : undefined;
+  return { status, headers, text, json };
+}
+
+/** Behind a server. */
+export async function serveRoutes(
+  context: TestContext,
+  routes: readonly Route[],
+  options: ServedOptions = {},
+) {
+  const dispatching = dispatchRoutes(routes, options);
   const server = createServer({ requireHostHeader: false });
-  takeTurns(server, dispatcher.handle, (_error, socket) => socket.destroy());
+  takeTurns(server, dispatching.dispatcher.handle, (_error, socket) => socket.destroy());
   await once(server.listen(0, "127.0.0.1"), "listening");
   context.after(() => {
     server.close();
@@ -93,21 +152,7 @@ export async function serveRoutes(
     socket.write(bytes);
     return socket;
   };
-  return {
-    dispatcher,
-    errors,
-    places,
-    open,
-    /** Sends a head and a body, on a connection of its own. */
-    ask: async (head: string, body = ""): Promise<Reply> =>
-      (await repliesOf(open(`${head}\r\n\r\n${body}`), 1))[0],
-    answers,
-    answerBytes: () => metrics.value("sideband_answer_bytes"),
-    bodyBytes: () => metrics.value("sideband_body_bytes"),
-    countOf: (labels: string) => metrics.value("sideband_requests_total", labels),
-    recentErrors: () => recent.errors.list((code) => ({ code })),
-    recentRequests: () => recent.requests.list(({ account }) => ({ account })),
-  };
+  return { ...dispatching, open };
 }
 
 /** The first answers on a connection, which have a length or no body. */
@@ -118,19 +163,13 @@ export async function repliesOf(socket: Socket, count: number): Promise<Reply[]>
     rest += chunk;
     for (let end = rest.indexOf("\r\n\r\n"); end >= 0; end = rest.indexOf("\r\n\r\n")) {
       const [first, ...lines] = rest.slice(0, end).split("\r\n");
-      const headers = Object.fromEntries(
-        lines.map((line) => [
-          line.slice(0, line.indexOf(":")).toLowerCase(),
-          line.slice(line.indexOf(":") + 2),
-        ]),
-      );
+      const headers = headersOf(lines);
       const after = rest.slice(end + 4);
       const length = Number(headers["content-length"] ?? 0);
       if (Buffer.byteLength(after) < length) break;
       const text = Buffer.from(after).toString("utf8", 0, length);
       rest = after.slice(text.length);
-      const json = /json/.test(headers["content-type"] ?? "") && text !== "" ? JSON.parse(text) : undefined;
-      replies.push({ status: Number(first.split(" ")[1]), headers, text, json });
+      replies.push(replyOf(Number(first.split(" ")[1]), headers, text));
       if (replies.length === count) return replies;
     }
   }
@@ -144,10 +183,13 @@ export async function untilEnd(socket: Socket): Promise<string> {
   return text;
 }
 
-/** Waits for what a request leads to, and gives up where it does not come. */
-export async function until(condition: () => boolean): Promise<void> {
-  for (const endMs = performance.now() + 10_000; !condition(); ) {
-    if (performance.now() > endMs) throw new Error("it did not come to that");
-    await new Promise(setImmediate);
-  }
+/** Takes from Node's parser what reads on after a pause. @returns gives it back */
+export function takeResume(): () => void {
+  const socket = new Duplex({ read() {} }) as Duplex & { readonly parser: object };
+  createServer().emit("connection", socket);
+  const { prototype } = socket.parser.constructor as { prototype: { resume: unknown } };
+  socket.destroy();
+  const { resume } = prototype;
+  prototype.resume = undefined;
+  return () => Object.assign(prototype, { resume });
 }

@@ -5,11 +5,11 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { afterAnswers, isAnswered, isLast, takeTurns, WAITING_MAX } from "../../../src/http/request/turns.ts";
-import { until } from "./served-routes.ts";
+import { until } from "../../fixtures/waiting.ts";
+import { takeResume, test } from "./served-routes.ts";
 
-const TIMEOUT = { timeout: 20_000 };
 const get = (path: string | number) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const gets = (count: number) => Array.from({ length: count }, (_, i) => get(i)).join("");
 
@@ -19,9 +19,10 @@ interface Served {
   open(bytes: string): Socket;
 }
 
-async function serve(context: TestContext, handle: RequestListener): Promise<Served> {
+async function serve(context: TestContext, handle: RequestListener, pauses = true): Promise<Served> {
   const server = createServer();
-  takeTurns(server, handle, (error) => assert.fail(`${error.code}: ${error.message}`));
+  const refuse = (error: Error) => assert.fail(error.message);
+  assert.equal(takeTurns(server, handle, refuse), pauses);
   let read = 0;
   server.on("request", () => {
     read += 1;
@@ -67,69 +68,57 @@ async function turns(count = 20): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise(setImmediate);
 }
 
-test(
-  "a request begins when the one before it on its connection has been answered",
-  TIMEOUT,
-  async (context) => {
-    let running = 0;
-    const { open } = await serve(context, async ({ url }, response) => {
-      running += 1;
-      assert.equal(running, 1, "one at a time");
-      await turns(1 + Math.floor(Math.random() * 3));
-      running -= 1;
-      answer(response, url!);
-    });
-    const paths = Array.from({ length: 40 }, (_, i) => `/${i}`);
-    assert.deepEqual(await answersOf(open(gets(40)), 40), paths);
-  },
-);
+test("a request begins when the one before it on its connection has been answered", async (context) => {
+  let running = 0;
+  const { open } = await serve(context, async ({ url }, response) => {
+    running += 1;
+    assert.equal(running, 1, "one at a time");
+    await turns(1 + Math.floor(Math.random() * 3));
+    running -= 1;
+    answer(response, url!);
+  });
+  const paths = Array.from({ length: 40 }, (_, i) => `/${i}`);
+  assert.deepEqual(await answersOf(open(gets(40)), 40), paths);
+});
 
-test(
-  "of thousands of requests in one piece a few are read, and the rest as they are answered",
-  TIMEOUT,
-  async (context) => {
-    let first: ServerResponse | undefined;
-    const { open, read } = await serve(context, (_request, response) => {
-      if (first === undefined) first = response;
-      else answer(response, "");
-    });
-    const answers = answersOf(open(gets(1_900)), 1_900);
-    await until(() => read() > WAITING_MAX);
-    await turns();
-    assert.equal(read(), WAITING_MAX + 1);
-    answer(first!, "");
-    assert.equal((await answers).length, 1_900);
-    assert.equal(read(), 1_900);
-  },
-);
+test("of thousands of requests in one piece a few are read, and the rest as they are answered", async (context) => {
+  let first: ServerResponse | undefined;
+  const { open, read } = await serve(context, (_request, response) => {
+    if (first === undefined) first = response;
+    else answer(response, "");
+  });
+  const answers = answersOf(open(gets(1_900)), 1_900);
+  await until(() => read() > WAITING_MAX);
+  await turns();
+  assert.equal(read(), WAITING_MAX + 1);
+  answer(first!, "");
+  assert.equal((await answers).length, 1_900);
+  assert.equal(read(), 1_900);
+});
 
-test(
-  "bodies come to their requests, whatever they look like and wherever they are cut",
-  TIMEOUT,
-  async (context) => {
-    const { open } = await serve(context, async (request, response) => {
-      answer(response, `${request.url} ${(await text(request)).length}`);
-    });
-    const requests = Array.from({ length: 600 }, (_, i) => {
-      const body = get("inner").repeat((i % 7) * 30);
-      if (i % 3 === 0) return { bytes: get(i), expected: `/${i} 0` };
-      const head = `POST /${i} HTTP/1.1\r\nHost: x\r\n`;
-      const whole = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
-      if (i % 3 === 1) return { bytes: whole, expected: `/${i} ${body.length}` };
-      const chunks = ["abc", body, "d"].filter((chunk) => chunk !== "");
-      const coded = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
-      const bytes = `${head}Transfer-Encoding: chunked\r\n\r\n${coded}0\r\n\r\n`;
-      return { bytes, expected: `/${i} ${body.length + 4}` };
-    });
-    const answers = await answersOf(open(requests.map(({ bytes }) => bytes).join("")), requests.length);
-    assert.deepEqual(
-      answers,
-      requests.map(({ expected }) => expected),
-    );
-  },
-);
+test("bodies come to their requests, whatever they look like and wherever they are cut", async (context) => {
+  const { open } = await serve(context, async (request, response) => {
+    answer(response, `${request.url} ${(await text(request)).length}`);
+  });
+  const requests = Array.from({ length: 600 }, (_, i) => {
+    const body = get("inner").repeat((i % 7) * 30);
+    if (i % 3 === 0) return { bytes: get(i), expected: `/${i} 0` };
+    const head = `POST /${i} HTTP/1.1\r\nHost: x\r\n`;
+    const whole = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+    if (i % 3 === 1) return { bytes: whole, expected: `/${i} ${body.length}` };
+    const chunks = ["abc", body, "d"].filter((chunk) => chunk !== "");
+    const coded = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
+    const bytes = `${head}Transfer-Encoding: chunked\r\n\r\n${coded}0\r\n\r\n`;
+    return { bytes, expected: `/${i} ${body.length + 4}` };
+  });
+  const answers = await answersOf(open(requests.map(({ bytes }) => bytes).join("")), requests.length);
+  assert.deepEqual(
+    answers,
+    requests.map(({ expected }) => expected),
+  );
+});
 
-test("a body that comes slowly behind other requests is read to its end", TIMEOUT, async (context) => {
+test("a body that comes slowly behind other requests is read to its end", async (context) => {
   const { open } = await serve(context, async (request, response) => {
     answer(response, await text(request));
   });
@@ -143,7 +132,7 @@ test("a body that comes slowly behind other requests is read to its end", TIMEOU
   assert.equal((await answers)[30], "abc");
 });
 
-test("no request begins for a connection that is gone", TIMEOUT, async (context) => {
+test("no request begins for a connection that is gone", async (context) => {
   let begun = 0;
   let first: ServerResponse | undefined;
   let message: IncomingMessage | undefined;
@@ -163,62 +152,54 @@ test("no request begins for a connection that is gone", TIMEOUT, async (context)
   assert.equal(begun, 1);
 });
 
-test(
-  "no request begins for a connection that is lost between its turn and its beginning",
-  TIMEOUT,
-  async (context) => {
-    const begun: (string | undefined)[] = [];
-    const server = createServer();
-    takeTurns(
-      server,
-      ({ url }, response) => {
-        begun.push(url);
-        answer(response, url!);
-      },
-      (error) => assert.fail(error.message),
-    );
-    const lost = new Promise<void>((resolve) => {
-      server.on("request", ({ url, socket }, response) => {
-        // It has the connection, and begins in the next turn of the event loop.
-        if (url === "/1") response.once("socket", () => resolve(void socket.destroy()));
-      });
+test("no request begins for a connection that is lost between its turn and its beginning", async (context) => {
+  const begun: (string | undefined)[] = [];
+  const server = createServer();
+  takeTurns(
+    server,
+    ({ url }, response) => {
+      begun.push(url);
+      answer(response, url!);
+    },
+    (error) => assert.fail(error.message),
+  );
+  const lost = new Promise<void>((resolve) => {
+    server.on("request", ({ url, socket }, response) => {
+      // It has the connection, and begins in the next turn of the event loop.
+      if (url === "/1") response.once("socket", () => resolve(void socket.destroy()));
     });
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    context.after(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
-    socket.on("error", () => {});
-    socket.write(gets(3));
-    await lost;
-    await turns();
-    assert.deepEqual(begun, ["/0"]);
-  },
-);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  context.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+  socket.on("error", () => {});
+  socket.write(gets(3));
+  await lost;
+  await turns();
+  assert.deepEqual(begun, ["/0"]);
+});
 
-test(
-  "a client that hangs up on thousands of requests leaves only those behind that were read",
-  TIMEOUT,
-  async (context) => {
-    let begun = 0;
-    let go = () => {};
-    const { open } = await serve(context, (_request, response) => {
-      begun += 1;
-      if (begun > 1) answer(response, "");
-      else go = () => answer(response, "");
-    });
-    const socket = open(gets(1_900));
-    await until(() => begun > 0);
-    socket.destroy();
-    await once(socket, "close");
-    go();
-    await turns(200);
-    assert.ok(begun <= WAITING_MAX + 1, `${begun} were worked on`);
-  },
-);
+test("a client that hangs up on thousands of requests leaves only those behind that were read", async (context) => {
+  let begun = 0;
+  let go = () => {};
+  const { open } = await serve(context, (_request, response) => {
+    begun += 1;
+    if (begun > 1) answer(response, "");
+    else go = () => answer(response, "");
+  });
+  const socket = open(gets(1_900));
+  await until(() => begun > 0);
+  socket.destroy();
+  await once(socket, "close");
+  go();
+  await turns(200);
+  assert.ok(begun <= WAITING_MAX + 1, `${begun} were worked on`);
+});
 
-test("between two requests of a connection the others have their turn", TIMEOUT, async (context) => {
+test("between two requests of a connection the others have their turn", async (context) => {
   const order: string[] = [];
   const { open } = await serve(context, ({ url }, response) => {
     order.push(url!);
@@ -231,31 +212,27 @@ test("between two requests of a connection the others have their turn", TIMEOUT,
   await many;
 });
 
-test(
-  "a request behind a stream waits for its end, and goes with the connection",
-  TIMEOUT,
-  async (context) => {
-    const streams: ServerResponse[] = [];
-    const { open, read } = await serve(context, ({ url }, response) => {
-      if (url === "/stream") {
-        streams.push(response);
-        response.writeHead(200).write("event");
-      } else answer(response, url!);
-    });
-    const patient = open(get("stream") + get("behind"));
-    const hasty = open(get("stream") + get("behind"));
-    await until(() => read() >= 4);
-    await turns();
-    const hastyIndex = streams.findIndex(({ req }) => req.socket.remotePort === hasty.localPort);
-    const gone = once(streams[hastyIndex], "close");
-    hasty.destroy();
-    await gone;
-    streams[1 - hastyIndex].end();
-    assert.deepEqual(await answersOf(patient, 1), ["/behind"]);
-  },
-);
+test("a request behind a stream waits for its end, and goes with the connection", async (context) => {
+  const streams: ServerResponse[] = [];
+  const { open, read } = await serve(context, ({ url }, response) => {
+    if (url === "/stream") {
+      streams.push(response);
+      response.writeHead(200).write("event");
+    } else answer(response, url!);
+  });
+  const patient = open(get("stream") + get("behind"));
+  const hasty = open(get("stream") + get("behind"));
+  await until(() => read() >= 4);
+  await turns();
+  const hastyIndex = streams.findIndex(({ req }) => req.socket.remotePort === hasty.localPort);
+  const gone = once(streams[hastyIndex], "close");
+  hasty.destroy();
+  await gone;
+  streams[1 - hastyIndex].end();
+  assert.deepEqual(await answersOf(patient, 1), ["/behind"]);
+});
 
-test("reading stops with a full queue, and goes on when half of it is done", TIMEOUT, async (context) => {
+test("reading stops with a full queue, and goes on when half of it is done", async (context) => {
   const running: ServerResponse[] = [];
   const { open, read } = await serve(context, (_request, response) => void running.push(response));
   const answers = answersOf(open(gets(24)), 24);
@@ -276,29 +253,25 @@ test("reading stops with a full queue, and goes on when half of it is done", TIM
   assert.equal((await answers).length, 24);
 });
 
-test(
-  "what comes behind a request that waits is read when its turn comes, in several pieces or in one",
-  TIMEOUT,
-  async (context) => {
-    const { open } = await serve(context, ({ url }, response) => answer(response, url!));
-    const socket = open("");
-    const answers = answersOf(socket, 60);
-    for (let i = 0; i < 60; i += 20) {
-      socket.write(gets(20));
-      await turns(3);
-    }
-    const paths = Array.from({ length: 20 }, (_, i) => `/${i}`);
-    assert.deepEqual(await answers, [...paths, ...paths, ...paths]);
-  },
-);
+test("what comes behind a request that waits is read when its turn comes, in several pieces or in one", async (context) => {
+  const { open } = await serve(context, ({ url }, response) => answer(response, url!));
+  const socket = open("");
+  const answers = answersOf(socket, 60);
+  for (let i = 0; i < 60; i += 20) {
+    socket.write(gets(20));
+    await turns(3);
+  }
+  const paths = Array.from({ length: 20 }, (_, i) => `/${i}`);
+  assert.deepEqual(await answers, [...paths, ...paths, ...paths]);
+});
 
-test("a request with a strange expectation has its turn like any other", TIMEOUT, async (context) => {
+test("a request with a strange expectation has its turn like any other", async (context) => {
   const { open } = await serve(context, ({ headers }, response) => answer(response, headers.expect ?? ""));
   const strange = "GET / HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n";
   assert.deepEqual(await answersOf(open(get(1) + strange + get(2)), 3), ["", "more", ""]);
 });
 
-test("what is no request goes to whoever refuses it", TIMEOUT, async () => {
+test("what is no request goes to whoever refuses it", async () => {
   const server = createServer();
   const refused = new Promise<string | undefined>((resolve) =>
     takeTurns(
@@ -338,22 +311,18 @@ function afterAnswersOf(connection: Socket): boolean[] {
   return said;
 }
 
-test(
-  "a connection without a request, and one whose answers were sent, has nothing to wait for",
-  TIMEOUT,
-  async (context) => {
-    const socket = connect(1);
-    socket.on("error", () => {});
-    assert.deepEqual([isAnswered(socket), afterAnswersOf(socket)], [true, [false]]);
-    const { running, connection } = await connectionWith(context, get(1), 1);
-    assert.deepEqual([isAnswered(connection), isLast(running[0])], [false, true]);
-    answer(running[0], "");
-    await once(running[0], "close");
-    assert.deepEqual([isAnswered(connection), afterAnswersOf(connection)], [true, [false]]);
-  },
-);
+test("a connection without a request, and one whose answers were sent, has nothing to wait for", async (context) => {
+  const socket = connect(1);
+  socket.on("error", () => {});
+  assert.deepEqual([isAnswered(socket), afterAnswersOf(socket)], [true, [false]]);
+  const { running, connection } = await connectionWith(context, get(1), 1);
+  assert.deepEqual([isAnswered(connection), isLast(running[0])], [false, true]);
+  answer(running[0], "");
+  await once(running[0], "close");
+  assert.deepEqual([isAnswered(connection), afterAnswersOf(connection)], [true, [false]]);
+});
 
-test("whole requests are waited for until their answers have been sent", TIMEOUT, async (context) => {
+test("whole requests are waited for until their answers have been sent", async (context) => {
   const { running, connection } = await connectionWith(context, get(1) + get(2), 2);
   const said = afterAnswersOf(connection);
   answer(running[0], "");
@@ -364,34 +333,45 @@ test("whole requests are waited for until their answers have been sent", TIMEOUT
   assert.deepEqual(said, [false]);
 });
 
-test(
-  "a request whose body will not come is not waited for, unless its answer has begun",
-  TIMEOUT,
-  async (context) => {
-    const silent = await connectionWith(context, HALF, 1);
-    assert.deepEqual(afterAnswersOf(silent.connection), [false]);
-    const { running, connection } = await connectionWith(context, HALF, 1);
-    running[0].writeHead(400).write("why");
+test("a request whose body will not come is not waited for, unless its answer has begun", async (context) => {
+  const silent = await connectionWith(context, HALF, 1);
+  assert.deepEqual(afterAnswersOf(silent.connection), [false]);
+  const { running, connection } = await connectionWith(context, HALF, 1);
+  running[0].writeHead(400).write("why");
+  const said = afterAnswersOf(connection);
+  assert.deepEqual(said, []);
+  running[0].end();
+  await once(running[0], "close");
+  assert.deepEqual(said, [true]);
+});
+
+test("a request whose body will not come may be refused without it when its turn comes", async (context) => {
+  for (const refuses of [true, false]) {
+    const bytes = get(1) + HALF;
+    const { running, connection } = await connectionWith(context, bytes, 2, refuses ? "/half" : undefined);
     const said = afterAnswersOf(connection);
     assert.deepEqual(said, []);
-    running[0].end();
-    await once(running[0], "close");
-    assert.deepEqual(said, [true]);
-  },
-);
+    answer(running[0], "");
+    await until(() => said.length > 0);
+    assert.deepEqual([said, running.length], [[refuses], 2]);
+  }
+});
 
-test(
-  "a request whose body will not come may be refused without it when its turn comes",
-  TIMEOUT,
-  async (context) => {
-    for (const refuses of [true, false]) {
-      const bytes = get(1) + HALF;
-      const { running, connection } = await connectionWith(context, bytes, 2, refuses ? "/half" : undefined);
-      const said = afterAnswersOf(connection);
-      assert.deepEqual(said, []);
-      answer(running[0], "");
-      await until(() => said.length > 0);
-      assert.deepEqual([said, running.length], [[refuses], 2]);
-    }
-  },
-);
+test("where Node's parser cannot be paused, a piece is read whole, answered one by one, and the next one waits", async (context) => {
+  const running: ServerResponse[] = [];
+  const giveBack = takeResume();
+  const { open, read } = await serve(context, (_request, response) => void running.push(response), false);
+  giveBack();
+  const socket = open(gets(20));
+  const answers = answersOf(socket, 40);
+  await until(() => read() === 20);
+  socket.write(gets(20));
+  await turns();
+  assert.deepEqual([running.length, read()], [1, 20]);
+  for (let answered = 0; answered < 40; answered++) {
+    await until(() => running.length > 0);
+    assert.equal(running.length, 1, "one at a time");
+    answer(running.shift()!, "");
+  }
+  assert.equal((await answers).length, 40);
+});

@@ -8,8 +8,9 @@ import { McpHttp } from "../../../src/mcp/http.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import type { Listening, UserEvents } from "../../../src/memory/events.ts";
 import { o200kCounter } from "../../fixtures/o200k.ts";
+import { until } from "../../fixtures/waiting.ts";
 import { settled } from "../blockwork/fake-workers.ts";
-import { ACCOUNT, memoryServices, until } from "../memory/memory-services.ts";
+import { ACCOUNT, memoryServices } from "../memory/memory-services.ts";
 
 const CALLER = {
   account: ACCOUNT,

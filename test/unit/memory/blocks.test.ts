@@ -5,8 +5,9 @@ import { test } from "node:test";
 import { BoundedCache } from "../../../src/base/bounded-cache.ts";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
+import { until } from "../../fixtures/waiting.ts";
 import { settled } from "../blockwork/fake-workers.ts";
-import { ACCOUNT, memoryServices, requester, until } from "./memory-services.ts";
+import { ACCOUNT, memoryServices, requester } from "./memory-services.ts";
 
 test("a block is built once for a stamp, and anew after a write", async (context) => {
   const { blocks, workers, write } = await memoryServices(context);

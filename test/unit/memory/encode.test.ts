@@ -8,7 +8,8 @@ import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { type EncodeInput, encodeFacts } from "../../../src/memory/encode.ts";
 import { addLabel } from "../../../src/memory/label-terms.ts";
 import { viewOf } from "../../fixtures/views.ts";
-import { ACCOUNT, caller, memoryServices, NEW_LABEL, until } from "./memory-services.ts";
+import { until } from "../../fixtures/waiting.ts";
+import { ACCOUNT, caller, memoryServices, NEW_LABEL } from "./memory-services.ts";
 
 type Facts = EncodeInput["facts"];
 

@@ -1,6 +1,5 @@
 /** The services of memory on a real embedded store in a temporary folder, with a clock and workers of the test. */
 
-import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -132,10 +131,4 @@ export function forgedCode({ channel, value }: FactRecord, other: string): FactC
 export function valueTooLargeForABlock(): string {
   const random = seededRandom(1);
   return Array.from({ length: 1024 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
-}
-
-/** Until writes that were begun are on disk too. */
-export async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 1000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.ok(condition());
 }

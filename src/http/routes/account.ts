@@ -1,0 +1,78 @@
+/** What belongs to an account: its labels (POST, PATCH and DELETE /channels), tokens, and what a key has used. */
+
+import { Failure } from "../../base/errors.ts";
+import { TOKEN_TTL_S_MAX, TOKEN_TTL_S_MIN } from "../../base/limits.ts";
+import type { Caller } from "../../memory/authentication.ts";
+import { addLabel, changeLabel, removeLabel } from "../../memory/label-terms.ts";
+import type { AccountLabels, LabelTerms } from "../../memory/labels.ts";
+import { mayAddLabels } from "../../memory/rights.ts";
+import { readUsage } from "../../memory/usage.ts";
+import { Answer } from "../request/answer.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
+import { usageAnswer } from "./answer-mapping.ts";
+import { labelAnswer } from "./life-mapping.ts";
+
+export function accountRoutes({ memory, authentication, keys }: HttpServices) {
+  return {
+    async addLabel(call) {
+      const { label, description, example = "", scope = null, hidden = false } = call.body;
+      const { one_of: oneOf = null, max_bytes: maxBytes = null, ttl_s: ttlS = null } = call.body;
+      const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
+      const { account, keyId } = call.caller;
+      const author = { keyId, writtenBy: call.body.written_by };
+      const { isNew, terms } = await addLabel(memory, account, wanted, author);
+      return Answer.json(labelAnswer(terms), { status: isNew ? 201 : 200 });
+    },
+
+    async changeLabel(call) {
+      const { description, example, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS, hidden } = call.body;
+      const { scope } = call.body as { readonly scope?: unknown };
+      const change = given({ description, example, oneOf, maxBytes, ttlS, hidden, scope });
+      const { account, keyId } = call.caller;
+      return labelAnswer(await changeLabel(memory, account, call.params.label, change, { keyId }));
+    },
+
+    async removeLabel(call) {
+      const { account, keyId } = call.caller;
+      await removeLabel(memory, account, call.params.label, { keyId });
+      return { status: "ok" } as const;
+    },
+
+    createToken(call) {
+      const { user_id: user, access, ttl_s: ttlS } = call.body;
+      if (ttlS < TOKEN_TTL_S_MIN || ttlS > TOKEN_TTL_S_MAX)
+        throw new Failure("invalid_request", `ttl_s must be from ${TOKEN_TTL_S_MIN} to ${TOKEN_TTL_S_MAX}.`, {
+          param: "ttl_s",
+        });
+      const { token, expiresAtMs } = authentication.newToken(call.caller, { user, access, ttlS });
+      const answer = { token, expires_at: new Date(expiresAtMs).toISOString() };
+      return Answer.json(answer, { headers: ["cache-control", "no-store"] });
+    },
+
+    async usage(call) {
+      return usageAnswer(await readUsage(memory, call.caller));
+    },
+
+    async usageDays(call) {
+      const { from, to } = keys.recentDays();
+      return { from, to, days: await memory.store.readDailyUsage(call.caller.keyId, from, to) };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** The labels of an account as a caller sees them: who added one is told to keys of the whole account. */
+export function channelsView({ all, free }: AccountLabels, caller: Caller) {
+  const seen = ({ createdAtMs: _at, createdBy: _by, createdKey: _key, ...terms }: LabelTerms) => terms;
+  return {
+    channels: (caller.user === null ? all : all.map(seen)).map(labelAnswer),
+    free: mayAddLabels(caller) ? free : 0,
+  };
+}
+
+/** Only what was sent. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

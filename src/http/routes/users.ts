@@ -1,0 +1,150 @@
+/** Whole users: GET /users, /users/changes and /users/export, rollback, moving a project, DELETE /users. */
+
+import { Readable } from "node:stream";
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { momentOf } from "../../base/clock.ts";
+import { Failure } from "../../base/errors.ts";
+import type { Caller } from "../../memory/authentication.ts";
+import { forgetUser } from "../../memory/facts.ts";
+import { type EventMark, rollBack, userChanges } from "../../memory/history.ts";
+import { checkIdentifier } from "../../memory/identifiers.ts";
+import { moveProject } from "../../memory/project-move.ts";
+import { exportLines } from "../../memory/transfer.ts";
+import { listUsers } from "../../memory/users.ts";
+import { Answer } from "../request/answer.ts";
+import type { ByteBudget } from "../request/byte-budget.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
+import { changesAnswer, rollbackAnswer, usersAnswer } from "./life-mapping.ts";
+
+const PAGE = 50;
+/** From this length on an export is a stream that waits for its reader. */
+const EXPORT_LENGTH = 512 * 1024;
+/** One that the reader takes, and the next. */
+const LINES_IN_FLIGHT = 2;
+
+export function userRoutes({ memory }: HttpServices, answers: ByteBudget) {
+  return {
+    async changes(call) {
+      const { user_id: userId, project, since, limit = String(PAGE), cursor } = call.query;
+      const { events, isMore } = await userChanges(memory, call.caller.account, {
+        userId,
+        project,
+        sinceMs: since === undefined ? undefined : momentIn(since, "since"),
+        limit: Number(limit),
+        after: cursor === undefined ? undefined : eventOf(cursor),
+      });
+      const last = events.at(-1);
+      return changesAnswer(
+        userId,
+        events,
+        isMore && last !== undefined ? cursorOf(`${last.atMs} ${last.revision} ${last.kind}`) : null,
+      );
+    },
+
+    async rollback(call) {
+      const { user_id: userId, to, project, dry_run: dryRun, partial } = call.body;
+      const { written_by: writtenBy, session_id: sessionId } = call.body;
+      call.sessionId = sessionId;
+      const toMs = momentIn(to, "to");
+      const input = { userId, project, toMs, dryRun, partial, writtenBy, sessionId };
+      const result = await rollBack(memory, call.caller, input);
+      return Answer.json(rollbackAnswer(result, dryRun === true), { used: result.used });
+    },
+
+    async moveProject(call) {
+      const { user_id: userId, from, to } = call.body;
+      const moved = await moveProject(memory, call.caller.account, { userId, from, to });
+      return { status: "ok", moved } as const;
+    },
+
+    users: (call) => usersPage(memory, call.caller, call.query),
+
+    async export(call) {
+      const { user_id: userId } = call.query;
+      checkIdentifier(userId, "user_id");
+      const { account } = call.caller;
+      const lines = exportLines(memory.store, { account, userId, nowMs: memory.clock.now() });
+      const terms = { type: "application/x-ndjson", headers: ["cache-control", "no-store"] };
+      let begin = "";
+      for (let next = await lines.next(); !next.done; next = await lines.next()) {
+        begin += `${JSON.stringify(next.value)}\n`;
+        if (begin.length < EXPORT_LENGTH) continue;
+        call.holdAnswer(answers, LINES_IN_FLIGHT * begin.length);
+        return new Answer(
+          Readable.from(restOf(begin, lines, (bytes) => call.holdAnswer(answers, bytes))),
+          terms,
+        );
+      }
+      return new Answer(begin, terms);
+    },
+
+    async forgetUser(call) {
+      const { user_id: userId, project } = call.query;
+      await forgetUser(memory, call.caller.account, { userId, project });
+      return { status: "ok" };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** A page of the users of an account; where a key is bound, of its user alone. */
+export async function usersPage(
+  memory: HttpServices["memory"],
+  { account, user: only }: Pick<Caller, "account" | "user">,
+  { prefix = "", limit = String(PAGE), cursor }: { prefix?: string; limit?: string; cursor?: string },
+) {
+  const after = cursor === undefined ? "" : textOfCursor(cursor);
+  const { users, isMore } = await listUsers(memory, account, { prefix, after, limit: Number(limit), only });
+  const last = users.at(-1);
+  return usersAnswer(users, isMore && last !== undefined ? cursorOf(last.userId) : null);
+}
+
+/** The rest of a long export, which is made as its reader takes it. */
+async function* restOf(
+  begin: string,
+  lines: AsyncIterable<object>,
+  hold: (bytes: number) => void,
+): AsyncGenerator<string> {
+  yield begin;
+  for await (const line of lines) {
+    // A reader that takes everything at once would leave no time for others.
+    await othersTurn();
+    const text = `${JSON.stringify(line)}\n`;
+    hold(LINES_IN_FLIGHT * text.length);
+    yield text;
+  }
+}
+
+function momentIn(text: string, param: string): number {
+  const ms = momentOf(text);
+  if (ms === undefined || ms < 0)
+    throw new Failure(
+      "invalid_request",
+      `${param} must be a moment of RFC 3339 with its zone, such as "2026-11-15T18:00:00Z", or a day.`,
+      { param },
+    );
+  return ms;
+}
+
+function cursorOf(text: string): string {
+  return Buffer.from(text).toString("base64url");
+}
+
+function textOfCursor(cursor: string): string {
+  const text = Buffer.from(cursor, "base64url").toString();
+  if (cursorOf(text) !== cursor) throw wrongCursor();
+  return text;
+}
+
+function wrongCursor(): Failure {
+  return new Failure("invalid_request", "cursor must be the next_cursor of the page before.", {
+    param: "cursor",
+  });
+}
+
+function eventOf(cursor: string): EventMark {
+  const mark = /^(\d{1,15}) (\d{1,16}) (written|forgotten|expired)$/.exec(textOfCursor(cursor));
+  const [, atMs, revision, kind] = mark ?? [];
+  if (kind === undefined) throw wrongCursor();
+  return { atMs: Number(atMs), revision: Number(revision), kind: kind as EventMark["kind"] };
+}

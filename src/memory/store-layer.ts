@@ -1,0 +1,48 @@
+/** A store on top of another, which answers every call: a layer that adds to some of them replaces those. */
+
+import type { Store } from "./ports.ts";
+
+export class StoreLayer implements Store {
+  readonly #below: Store;
+
+  constructor(below: Store) {
+    this.#below = below;
+  }
+
+  readFact: Store["readFact"] = (...given) => this.#below.readFact(...given);
+  readUser: Store["readUser"] = (...given) => this.#below.readUser(...given);
+  readStamp: Store["readStamp"] = (...given) => this.#below.readStamp(...given);
+  readLife: Store["readLife"] = (...given) => this.#below.readLife(...given);
+  listPlaces: Store["listPlaces"] = (...given) => this.#below.listPlaces(...given);
+  write: Store["write"] = (...given) => this.#below.write(...given);
+  saveCodes: Store["saveCodes"] = (...given) => this.#below.saveCodes(...given);
+  forgetUser: Store["forgetUser"] = (...given) => this.#below.forgetUser(...given);
+  walkUsers: Store["walkUsers"] = (...given) => this.#below.walkUsers(...given);
+  listUsers: Store["listUsers"] = (...given) => this.#below.listUsers(...given);
+  readLabels: Store["readLabels"] = (...given) => this.#below.readLabels(...given);
+  addLabel: Store["addLabel"] = (...given) => this.#below.addLabel(...given);
+  changeLabel: Store["changeLabel"] = (...given) => this.#below.changeLabel(...given);
+  removeLabel: Store["removeLabel"] = (...given) => this.#below.removeLabel(...given);
+  findKey: Store["findKey"] = (...given) => this.#below.findKey(...given);
+  readKey: Store["readKey"] = (...given) => this.#below.readKey(...given);
+  listKeys: Store["listKeys"] = (...given) => this.#below.listKeys(...given);
+  listAccounts: Store["listAccounts"] = () => this.#below.listAccounts();
+  addKey: Store["addKey"] = (...given) => this.#below.addKey(...given);
+  changeKey: Store["changeKey"] = (...given) => this.#below.changeKey(...given);
+  touchKeys: Store["touchKeys"] = (...given) => this.#below.touchKeys(...given);
+  keysVersion: Store["keysVersion"] = (...given) => this.#below.keysVersion(...given);
+  readUsage: Store["readUsage"] = (...given) => this.#below.readUsage(...given);
+  readDailyUsage: Store["readDailyUsage"] = (...given) => this.#below.readDailyUsage(...given);
+  addUsage: Store["addUsage"] = (...given) => this.#below.addUsage(...given);
+  addKeyRequest: Store["addKeyRequest"] = (...given) => this.#below.addKeyRequest(...given);
+  listKeyRequests: Store["listKeyRequests"] = () => this.#below.listKeyRequests();
+  decideKeyRequest: Store["decideKeyRequest"] = (...given) => this.#below.decideKeyRequest(...given);
+  deleteKeyRequest: Store["deleteKeyRequest"] = (...given) => this.#below.deleteKeyRequest(...given);
+  probe: Store["probe"] = () => this.#below.probe();
+  statistics: Store["statistics"] = () => this.#below.statistics();
+  sweep: Store["sweep"] = (...given) => this.#below.sweep(...given);
+  endFacts: Store["endFacts"] = (...given) => this.#below.endFacts(...given);
+  nextEndMs: Store["nextEndMs"] = () => this.#below.nextEndMs();
+  findDamage: Store["findDamage"] = () => this.#below.findDamage();
+  close: Store["close"] = () => this.#below.close();
+}
