@@ -97,23 +97,22 @@ interface Carriers {
 interface ContextParts {
   readonly userId: string;
   readonly text: string;
-  readonly facts: readonly { readonly channel: number; readonly value: string }[];
-  readonly labels: readonly string[];
-  readonly overflow: readonly number[];
+  readonly facts: readonly { readonly label: string; readonly value: string }[];
+  readonly overflow: readonly string[];
   readonly carriers: Carriers;
 }
 
 /** @param include what was asked for: the other part is empty */
 export function contextAnswer(
-  { userId, text, facts, labels }: ContextParts,
+  { userId, text, facts }: ContextParts,
   include: "index" | "block" | "both" = "both",
 ): ContextAnswer {
   return {
     user_id: userId,
     fdm_block: include === "index" ? "" : text,
     channel_count: facts.length,
-    channel_labels: [...labels],
-    plain_index: include === "block" ? "" : facts.map(({ value }, i) => `${labels[i]}=${value}`).join("\n"),
+    channel_labels: facts.map(({ label }) => label),
+    plain_index: include === "block" ? "" : facts.map(({ label, value }) => `${label}=${value}`).join("\n"),
   };
 }
 
@@ -124,13 +123,11 @@ export function detailedContextAnswer(
   project: string | undefined,
   tokens: DetailedContextAnswer["tokens"],
 ): DetailedContextAnswer {
-  const { facts, labels } = context;
-  const left = new Set(context.overflow);
   const answer = contextAnswer(context, include);
   return {
     ...answer,
     ...(project === undefined ? {} : { project }),
-    overflow: labels.filter((_, i) => left.has(facts[i].channel)),
+    overflow: [...context.overflow],
     tokens,
     ...(include === "index" ? {} : { carriers: { ...context.carriers } }),
   };

@@ -39,7 +39,7 @@ async function buildAndCompare(
   state: UserState,
 ): Promise<FlushedBlock> {
   const isFaithful = async ({ text, carried, facts }: UserBlock) => {
-    const expected = facts.filter(({ channel }) => carried.includes(channel));
+    const expected = facts.filter(({ label }) => carried.includes(label));
     return (await findReadBackFault(services, work, sealedFor(view), { text, expected })) === undefined;
   };
   let block = await services.blocks.build(work, view, state);
@@ -54,6 +54,6 @@ async function buildAndCompare(
     channelCount: state.facts.length,
     lossless: faithful && block.overflow.length === 0,
     text: block.text,
-    overflow: await services.labels.namesOf(work.account, block.overflow),
+    overflow: block.overflow,
   };
 }

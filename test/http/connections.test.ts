@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LABELS } from "../../src/base/channel-labels.ts";
 import { doorPath } from "../../src/door-client/door-path.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
@@ -286,10 +287,10 @@ async function fillHeavy({ service }: Running): Promise<void> {
   const value = "v".repeat(1_000);
   for (let i = 0; i < 240; i++) {
     const place = `project-${i}`;
-    const changes = Array.from({ length: 40 }, (_, channel) => ({
+    const changes = LABELS.map((label) => ({
       place,
-      channel,
-      value: `${i} ${channel} ${value}`,
+      label,
+      value: `${i} ${label} ${value}`,
       updatedAtMs: 1,
       expiresAtMs: null,
     }));

@@ -207,7 +207,7 @@ test("an encode that the monthly limit refuses is not written, and says what is 
   assert.deepEqual([last.status, last.headers["x-ratelimit-remaining"]], [200, "0"]);
   const refused = await raw("/encode", key, {}, PLAIN.replace('"Eve"', '"Mallory"'));
   assert.deepEqual([refused.status, refused.headers["x-ratelimit-remaining"]], [429, "0"]);
-  assert.equal((await store.readFact(viewOf("eve", "spent"), 0))?.value, "Eve");
+  assert.equal((await store.readFact(viewOf("eve", "spent"), "USER.name"))?.value, "Eve");
   assert.equal(await store.readUsage(record.id, day.slice(0, 7)), 1000);
 });
 

@@ -13,6 +13,7 @@ import type { Sql, Transaction } from "./connection/database.ts";
 import { counterName } from "./queries/group-locks.ts";
 import { type FoundGroup, readGroup, usersOf } from "./queries/group-reads.ts";
 import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
+import { countPlaces } from "./queries/place-counts.ts";
 import { rowsFor } from "./queries/rows.ts";
 
 export interface GroupOptions {
@@ -38,10 +39,12 @@ export function groupTransaction(
     try {
       const found = await readGroup(sql, rows, requests, users);
       await begun;
-      const memories = found.users.map(
-        ({ found: named, ...counts }, i) =>
-          new UserMemory({ ...counts, named, isWhole: users[i].inside.length > 0 }, historyMax),
-      );
+      const memories: UserMemory[] = [];
+      for (const [i, { found: named, ...numbers }] of found.users.entries()) {
+        const counts = await countPlaces(sql, users[i], found.users[i]);
+        const isWhole = users[i].inside.length > 0;
+        memories.push(new UserMemory({ ...numbers, named, isWhole, ...(counts && { counts }) }, historyMax));
+      }
       const decisions = decide(requests, (i) => memories[userOf[i]], found);
       const records = recordsOf(requests, decisions, found);
       const isChanged = decisions.some(
@@ -66,7 +69,7 @@ function begin(sql: Sql): Promise<void> {
   return begun;
 }
 
-const NONE: ReadonlySet<number> = new Set();
+const NONE: ReadonlySet<string> = new Set();
 
 function decide(
   requests: readonly WriteRequest[],

@@ -4,7 +4,7 @@
  * together; nobody waits between them. A record that is missing is made, so that there is something to lock.
  */
 
-import { CHANNEL_COUNT } from "../../../base/limits.ts";
+import { findChannel } from "../../../base/channels.ts";
 import { readingOf } from "../../../memory/law/law.ts";
 import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, WriteRequest } from "../../../memory/ports.ts";
@@ -42,7 +42,7 @@ export interface FoundGroup {
   /** Of each limited key and month. */
   readonly used: ReadonlyMap<string, number>;
   /** Channels of removed labels, by account. */
-  readonly gone: ReadonlyMap<string, ReadonlySet<number>>;
+  readonly gone: ReadonlyMap<string, ReadonlySet<string>>;
   /** Accounts that somebody listens to. */
   readonly heard: ReadonlySet<string>;
 }
@@ -65,9 +65,9 @@ export function usersOf(requests: readonly WriteRequest[]): { users: GroupUser[]
     const readings = writes.map(readingOf);
     const names = readings.flatMap((reading) => reading.names);
     const places = writes.flatMap((write) => write.places);
-    // Each write counts the channels of its places, also those that another one names.
-    const channels = new Set(names.map(({ channel }) => channel));
-    const counted = [...channels].flatMap((channel) => places.map((place) => ({ place, channel })));
+    // Each write counts the labels of its places, also those that another one names.
+    const labels = new Set(names.map(({ label }) => label));
+    const counted = [...labels].flatMap((label) => places.map((place) => ({ place, label })));
     return {
       slot: userSlot(account, userId),
       account,
@@ -138,21 +138,21 @@ function missing(): never {
 }
 
 /** Labels that are written stay until the commit: whoever removes one waits for it, and sees the facts then. */
-async function holdLabels(sql: Sql, users: readonly GroupUser[]): Promise<Map<string, Set<number>>> {
+async function holdLabels(sql: Sql, users: readonly GroupUser[]): Promise<Map<string, Set<string>>> {
   const own = users.flatMap(({ account, names }) =>
-    names.filter(({ channel }) => channel >= CHANNEL_COUNT).map(({ channel }) => ({ account, channel })),
+    names.filter(({ label }) => findChannel(label) === undefined).map(({ label }) => ({ account, label })),
   );
-  const gone = new Map<string, Set<number>>();
+  const gone = new Map<string, Set<string>>();
   if (own.length === 0) return gone;
   const found = await ticketed(
-    (ticket) => sql<(Ticketed & { account: string; channel: number; removed: boolean })[]>`
-      SELECT ${ticket}::bigint AS ticket, account, channel, removed FROM sideband.labels
+    (ticket) => sql<(Ticketed & { account: string; label: string; removed: boolean })[]>`
+      SELECT ${ticket}::bigint AS ticket, account, label, removed FROM sideband.labels
       WHERE slot = ${DIRECTORY_SLOT} AND account = ANY(${own.map(({ account }) => account)}::text[])
-        AND channel = ANY(${own.map(({ channel }) => channel)}::integer[])
-      ORDER BY account, channel FOR KEY SHARE`,
+        AND label = ANY(${own.map(({ label }) => label)}::text[])
+      ORDER BY account, label FOR KEY SHARE`,
   );
-  for (const { account, channel } of found.filter(({ removed }) => removed))
-    gone.set(account, (gone.get(account) ?? new Set()).add(channel));
+  for (const { account, label } of found.filter(({ removed }) => removed))
+    gone.set(account, (gone.get(account) ?? new Set()).add(label));
   return gone;
 }
 
@@ -184,7 +184,7 @@ async function lockUsers(
 type NamedRow = Ticketed & FactRow & { readonly account: string; readonly user_id: string };
 
 const FACT_COLUMNS = (sql: Sql) => sql`
-  f.place, f.channel, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
+  f.place, f.label, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
   f.ordinal`;
 
 async function readNamed(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly NamedRow[]> {
@@ -193,7 +193,7 @@ async function readNamed(sql: Sql, rows: Rows, users: readonly GroupUser[]): Pro
   return ticketed(
     (ticket) => sql<NamedRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, ${FACT_COLUMNS(sql)}
-      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
+      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, label)
       JOIN sideband.facts AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
   );
 }
@@ -206,10 +206,10 @@ async function readLast(sql: Sql, rows: Rows, users: readonly GroupUser[]): Prom
   if (cells.length === 0) return [];
   return ticketed(
     (ticket) => sql<LastRow[]>`
-      SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, max(f.ordinal) AS last
-      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
+      SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.label, max(f.ordinal) AS last
+      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, label)
       JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}
-      GROUP BY f.slot, f.account, f.user_id, f.place, f.channel`,
+      GROUP BY f.slot, f.account, f.user_id, f.place, f.label`,
   );
 }
 
@@ -224,26 +224,26 @@ async function readHistory(
   if (cells.length === 0) return [];
   return ticketed(
     (ticket) => sql<HistoryRow[]>`
-      SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, f.value, f.revision, f.updated_at_ms,
+      SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.label, f.value, f.revision, f.updated_at_ms,
         f.since_ms, NULL AS expires_at_ms, f.written_by, f.session_id, f.ordinal, f.ended, f.ended_at_ms
-      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
+      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, label)
       JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
   );
 }
 
-const NAME_TYPES = ["integer", "text", "text", "text", "integer"] as const;
+const NAME_TYPES = ["integer", "text", "text", "text", "text"] as const;
 
 function namedCells(users: readonly GroupUser[]): Cell[][] {
   return users
     .filter(({ inside }) => inside.length === 0)
     .flatMap(({ slot, account, userId, names }) =>
-      names.map(({ place, channel }): Cell[] => [slot, account, userId, place, channel]),
+      names.map(({ place, label }): Cell[] => [slot, account, userId, place, label]),
     );
 }
 
 function isNamed(sql: Sql) {
   return sql`f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-    AND f.channel = t.channel`;
+    AND f.label = t.label`;
 }
 
 /** A fact has no end, unless it is one that was. */
@@ -261,42 +261,42 @@ async function readInside(
       WHERE t.outside = '' OR place = t.outside OR starts_with(place, t.outside || '/'))`;
   return ticketed(
     (ticket) => sql<InsideRow[]>`
-      SELECT ${ticket}::bigint AS ticket, account, user_id, place, channel, value, revision, updated_at_ms, since_ms,
+      SELECT ${ticket}::bigint AS ticket, account, user_id, place, label, value, revision, updated_at_ms, since_ms,
         expires_at_ms, written_by, session_id, ordinal, NULL AS ended, NULL::bigint AS ended_at_ms
       FROM sideband.facts WHERE ${isOfUser}
       UNION ALL
-      SELECT ${ticket}::bigint AS ticket, account, user_id, place, channel, value, revision, updated_at_ms, since_ms,
+      SELECT ${ticket}::bigint AS ticket, account, user_id, place, label, value, revision, updated_at_ms, since_ms,
         NULL, written_by, session_id, ordinal, ended, ended_at_ms
       FROM sideband.history WHERE ${isOfUser}`,
   );
 }
 
-/** Of each write: channels with a live fact in its places that no write of its user names. */
+/** Of each write: labels with a live fact in its places that no write of its user names. */
 async function countOthers(
   sql: Sql,
   rows: Rows,
   requests: readonly WriteRequest[],
 ): Promise<Map<number, number>> {
-  const named = new Map<string, Set<number>>();
+  const named = new Map<string, Set<string>>();
   for (const request of requests) {
-    const channels = named.get(userName(request)) ?? new Set();
-    for (const { channel } of readingOf(request).names) channels.add(channel);
-    named.set(userName(request), channels);
+    const labels = named.get(userName(request)) ?? new Set();
+    for (const { label } of readingOf(request).names) labels.add(label);
+    named.set(userName(request), labels);
   }
   const cells = requests.flatMap(({ account, userId, places, nowMs }, write) => {
-    const channels = `{${[...named.get(userName({ account, userId }))!].join(",")}}`;
+    const labels = `{${[...named.get(userName({ account, userId }))!].join(",")}}`;
     const slot = userSlot(account, userId);
-    return places.map((place): Cell[] => [slot, account, userId, place, write, nowMs, channels]);
+    return places.map((place): Cell[] => [slot, account, userId, place, write, nowMs, labels]);
   });
   if (cells.length === 0) return new Map();
   const types = ["integer", "text", "text", "text", "integer", "bigint", "text"] as const;
   const counts = await ticketed(
     (ticket) => sql<(Ticketed & { write: number; count: number })[]>`
-      SELECT ${ticket}::bigint AS ticket, t.write, count(DISTINCT f.channel) AS count
+      SELECT ${ticket}::bigint AS ticket, t.write, count(DISTINCT f.label) AS count
       FROM (${arraysOf(sql, types, cells)}) AS t (slot, account, user_id, place, write, now_ms, named)
       JOIN sideband.facts AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
         ${rows.slotsOf(cells)}
-      WHERE (f.expires_at_ms IS NULL OR f.expires_at_ms > t.now_ms) AND f.channel <> ALL (t.named::integer[])
+      WHERE (f.expires_at_ms IS NULL OR f.expires_at_ms > t.now_ms) AND f.label <> ALL (t.named::text[])
       GROUP BY f.slot, t.write`,
   );
   return new Map(counts.map(({ write, count }) => [write, count]));
@@ -320,9 +320,9 @@ function foundOf(
   last: readonly LastRow[],
 ): FoundFact[] {
   const byName = new Map<string, { -readonly [Part in keyof FoundFact]: FoundFact[Part] }>();
-  const of = ({ place, channel }: FactName) => {
-    const name = nameOf({ place, channel });
-    const known = byName.get(name) ?? { place, channel, present: undefined, earlier: [], last: 0 };
+  const of = ({ place, label }: FactName) => {
+    const name = nameOf({ place, label });
+    const known = byName.get(name) ?? { place, label, present: undefined, earlier: [], last: 0 };
     byName.set(name, known);
     return known;
   };

@@ -63,10 +63,10 @@ interface ChangedFact {
 
 type Statement = Promise<readonly Ticketed[]>;
 
-const NAME: readonly ColumnType[] = ["integer", "text", "text", "text", "integer"];
+const NAME: readonly ColumnType[] = ["integer", "text", "text", "text", "text"];
 
 function nameCells({ user, difference }: ChangedFact): Cell[] {
-  return [user.slot, user.account, user.userId, difference.place, difference.channel];
+  return [user.slot, user.account, user.userId, difference.place, difference.label];
 }
 
 /** One statement for all rows, or for parts of them. */
@@ -89,19 +89,19 @@ function storeFacts(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): Stat
       rows,
       gone,
       (part, ticket) => sql<Ticketed[]>`
-        DELETE FROM sideband.facts AS f USING (${arraysOf(sql, NAME, part)}) AS t (slot, account, user_id, place, channel)
+        DELETE FROM sideband.facts AS f USING (${arraysOf(sql, NAME, part)}) AS t (slot, account, user_id, place, label)
         WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-          AND f.channel = t.channel ${rows.slotsOf(part)}
+          AND f.label = t.label ${rows.slotsOf(part)}
         RETURNING ${ticket}::bigint AS ticket`,
     ),
     ...forParts(
       rows,
       put,
       (part, ticket) => sql<Ticketed[]>`
-        INSERT INTO sideband.facts AS f (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms,
+        INSERT INTO sideband.facts AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
           since_ms, value, written_by, session_id, expires_at_ms)
         ${rows([...NAME, ...VALUE, "bigint"], part)}
-        ON CONFLICT (slot, account, user_id, place, channel) DO UPDATE SET ordinal = excluded.ordinal,
+        ON CONFLICT (slot, account, user_id, place, label) DO UPDATE SET ordinal = excluded.ordinal,
           revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms,
           value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id,
           expires_at_ms = excluded.expires_at_ms, codebook_version = NULL, code_length = NULL, code_bytes = NULL
@@ -135,16 +135,16 @@ function storeHistory(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): St
       dropped,
       (part, ticket) => sql<Ticketed[]>`
         DELETE FROM sideband.history AS f USING (${arraysOf(sql, [...NAME, "integer"], part)})
-          AS t (slot, account, user_id, place, channel, below)
+          AS t (slot, account, user_id, place, label, below)
         WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-          AND f.channel = t.channel AND f.ordinal < t.below ${rows.slotsOf(part)}
+          AND f.label = t.label AND f.ordinal < t.below ${rows.slotsOf(part)}
         RETURNING ${ticket}::bigint AS ticket`,
     ),
     ...forParts(
       rows,
       added,
       (part, ticket) => sql<Ticketed[]>`
-        INSERT INTO sideband.history (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms,
+        INSERT INTO sideband.history (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
           since_ms, value, written_by, session_id, ended, ended_at_ms)
         ${rows([...NAME, ...VALUE, "text", "bigint"], part)}
         RETURNING ${ticket}::bigint AS ticket`,
@@ -321,7 +321,7 @@ const EVENT: readonly ColumnType[] = [
   "text",
   "text",
   "text",
-  "integer",
+  "text",
   "bigint",
   "text",
   "text",
@@ -332,18 +332,18 @@ const EVENT: readonly ColumnType[] = [
 function storeEvents(sql: Sql, rows: Rows, { events }: GroupRecords): Statement[] {
   return rows.parts(events).map((part) => {
     const cells = part.map((event, i): Cell[] => {
-      const { account, userId, place, channel, revision, kind, writtenBy, atMs } = event;
-      return [i + 1, account, userId, place, channel, revision, kind, writtenBy, atMs];
+      const { account, userId, place, label, revision, kind, writtenBy, atMs } = event;
+      return [i + 1, account, userId, place, label, revision, kind, writtenBy, atMs];
     });
     return ticketed(
       (ticket) => sql<Ticketed[]>`
         WITH counter AS (
           UPDATE sideband.settings AS s SET value = (s.value::bigint + ${part.length}::bigint)::text
           WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${part.length}::bigint AS before)
-        INSERT INTO sideband.events (number, account, user_id, place, channel, revision, kind, written_by, at_ms)
-        SELECT c.before + t.i, t.account, t.user_id, t.place, t.channel, t.revision, t.kind, t.written_by, t.at_ms
+        INSERT INTO sideband.events (number, account, user_id, place, label, revision, kind, written_by, at_ms)
+        SELECT c.before + t.i, t.account, t.user_id, t.place, t.label, t.revision, t.kind, t.written_by, t.at_ms
         FROM counter AS c, (${rows(EVENT, cells)})
-          AS t (i, account, user_id, place, channel, revision, kind, written_by, at_ms)
+          AS t (i, account, user_id, place, label, revision, kind, written_by, at_ms)
         RETURNING ${ticket}::bigint AS ticket`,
     );
   });
