@@ -49,7 +49,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
 import * as events from "./queries/event-queries.ts";
 import * as facts from "./queries/fact-queries.ts";
-import { userName } from "./queries/group-reads.ts";
+import { userName } from "./queries/group-locks.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./queries/histories.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";

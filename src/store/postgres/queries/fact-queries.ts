@@ -17,7 +17,7 @@ import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf, withChecksum } from "./fact-rows.ts";
-import { arraysOf, hexOf } from "./rows.ts";
+import { arraysOf, hexOf, Statements } from "./statements.ts";
 
 /** The columns of what was not found are null. */
 type FoundRow = { readonly ticket: number } & (FactRow | { readonly label: null });
@@ -145,9 +145,9 @@ export function saveCodes(account: string, userId: string, codes: readonly Place
   return async (sql) => {
     if (cells.length === 0) return;
     await rowsOf(
-      (ticket) => sql<Ticketed[]>`
+      (ticket) => new Statements(sql, false).send<Ticketed>`
         UPDATE sideband.facts AS f SET codebook_version = t.version, code_length = t.length, code_bytes = t.bytes
-        FROM (${arraysOf(sql, types, cells)}) AS t (place, label, revision, version, length, bytes)
+        FROM (${arraysOf(types, cells)}) AS t (place, label, revision, version, length, bytes)
         WHERE f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
           AND f.place = t.place AND f.label = t.label AND f.revision = t.revision
         RETURNING ${ticket}::bigint AS ticket`,
