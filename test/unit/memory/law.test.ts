@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Failure } from "../../../src/base/errors.ts";
 import { pastOf } from "../../../src/memory/law/imports.ts";
 import { applyLaw, readingOf } from "../../../src/memory/law/law.ts";
 import { type FoundFact, UserMemory } from "../../../src/memory/law/user-memory.ts";
@@ -142,6 +143,42 @@ test("a memory of 10,000 facts takes no further one, and lets old ones be change
   const known = foundAs(fact("", 1, "old"));
   const again = new UserMemory({ ...full, named: [known] }, 8);
   assert.equal(applyLaw(again, request(changes), NOTHING_FOUND).outcome.outcome, "stored");
+});
+
+test("a place takes 1,000 facts, a person has facts in 1,000 projects and worktrees, and a move may not pass either", () => {
+  const free = (place: string, number: number): FoundFact => {
+    return { place, label: labelAt(number), present: undefined, earlier: [], last: 0 };
+  };
+  /** What becomes of a change of a user with so many facts at a place, and so many places. */
+  const decided = (change: Change, named: FoundFact[], places: number, factsAt: Record<string, number>) => {
+    const counts = { places, factsAt: (place: string) => factsAt[place] ?? 0 };
+    const isWhole = change.kind === "move";
+    const user = { revision: 5_000, facts: 5_000, heads: 0, named, isWhole, counts };
+    try {
+      return applyLaw(new UserMemory(user, 8), request([change]), NOTHING_FOUND).outcome.outcome;
+    } catch (error) {
+      return (error as Failure).code;
+    }
+  };
+  const set = (place: string): Change => ({ place, label: labelAt(0), value: "one more" });
+  for (const [facts, outcome] of [
+    [999, "stored"],
+    [1_000, "memory_full"],
+  ] as const) {
+    for (const place of ["", "loom", "loom/x"])
+      assert.equal(decided(set(place), [free(place, 0), free("", 0)], 3, { [place]: facts }), outcome);
+    const known = foundAs(fact("loom", 0, "old"));
+    assert.equal(decided(set("loom"), [known, free("", 0)], 3, { loom: facts }), "stored", "it is replaced");
+  }
+  assert.equal(decided(set("new"), [free("new", 0), free("", 0)], 999, {}), "stored");
+  assert.equal(decided(set("new"), [free("new", 0), free("", 0)], 1_000, {}), "memory_full");
+  assert.equal(decided(set("old"), [free("old", 0), free("", 0)], 1_000, { old: 1 }), "stored");
+  assert.equal(decided(set(""), [free("", 0)], 1_000, {}), "stored", "the person's own is none of them");
+  const move: Change = { kind: "move", from: "old", to: "new" };
+  const moved = [foundAs(fact("old", 0, "a"))];
+  assert.equal(decided(move, moved, 1_000, { old: 1 }), "stored", "one goes, one comes");
+  assert.equal(decided(move, moved, 1_000, { old: 2 }), "memory_full");
+  assert.equal(decided(move, moved, 3, { old: 1, new: 1_000 }), "memory_full");
 });
 
 test("a request names every fact that it may change or count", () => {
