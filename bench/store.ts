@@ -6,6 +6,7 @@
  * be the one written. Machines differ and are busy, so only the ratios within one run count.
  */
 
+import { LABELS } from "../src/base/channel-labels.ts";
 import { type Random, seededRandom } from "../src/base/random.ts";
 import type { View, WriteRequest } from "../src/memory/ports.ts";
 import { median } from "./median.ts";
@@ -134,7 +135,7 @@ async function measureSpeed(
   const reads = await timed(subject, callers, seconds, async () => {
     const [slot, value] = random.pick(known);
     const [userId, channel] = slot.split("\n");
-    expect((await store.readFact(viewOf(userId), Number(channel)))?.value === value);
+    expect((await store.readFact(viewOf(userId), LABELS[Number(channel)]))?.value === value);
   });
   return {
     store: subject.name,
@@ -221,7 +222,7 @@ async function* grow(
     const reads = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
       const channel = random.below(FACTS_OF_USER);
-      expect((await store.readFact(viewOf(userId), channel))?.value === textOf(userId, channel));
+      expect((await store.readFact(viewOf(userId), LABELS[channel]))?.value === textOf(userId, channel));
     });
     const encodes = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
@@ -294,7 +295,7 @@ function request(
   facts: readonly (readonly [channel: number, value: string])[],
   more: Partial<WriteRequest> = {},
 ): WriteRequest {
-  const changes = facts.map(([channel, value]) => ({ place: "", channel, value }));
+  const changes = facts.map(([channel, value]) => ({ place: "", label: LABELS[channel], value }));
   return { ...viewOf(userId), changes, ...more };
 }
 

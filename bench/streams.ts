@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CHANNEL_COUNT } from "../src/base/limits.ts";
+import { LABELS } from "../src/base/channel-labels.ts";
 import { readConfig } from "../src/config.ts";
 import { openCore } from "../src/main/core.ts";
 import { cpuSeconds, type RunningServer, startServer, untilQuiet } from "./http/running-server.ts";
@@ -61,11 +61,7 @@ export async function benchStreams({ small, json }: BenchOptions): Promise<boole
 async function fill(folder: string, users: number): Promise<string> {
   const core = await openCore(readConfig({ SIDEBAND_DATA: folder }), { create: true });
   const { key } = await core.keys.create({ account: "bench", tier: "unlimited" });
-  const changes = Array.from({ length: CHANNEL_COUNT }, (_, channel) => ({
-    place: "",
-    channel,
-    value: `value ${channel}`,
-  }));
+  const changes = LABELS.map((label, i) => ({ place: "", label, value: `value ${i}` }));
   await Promise.all(
     Array.from({ length: users }, (_, i) =>
       core.store.write({ account: "bench", userId: userOf(i), changes, places: [""], nowMs: Date.now() }),

@@ -14,6 +14,8 @@ import {
   FACTS_MAX,
   IDEMPOTENCY_KEY_LENGTH_MAX,
   LABEL_TEXT_BYTES_MAX,
+  PLACE_FACTS_MAX,
+  PLACES_MAX,
   USER_ID_LENGTH_MAX,
   VALUE_BYTES_MAX,
 } from "../src/base/limits.ts";
@@ -142,6 +144,11 @@ function limitRows(): Row[] {
     ["`user_id`, `session_id`", `1 to ${USER_ID_LENGTH_MAX} characters`],
     ["facts in a batch", `${minItems} to ${maxItems}`],
     ["facts of a person over all projects", count(FACTS_MAX)],
+    [
+      "facts of a person outside of projects, in one project, in one worktree",
+      `${count(PLACE_FACTS_MAX)} each`,
+    ],
+    ["projects and worktrees of a person that have facts", count(PLACES_MAX)],
     ["`Idempotency-Key`", `1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} visible ASCII characters`],
     ["body", sizeText(BODY_BYTES_MAX)],
     ...bodies,

@@ -3,6 +3,7 @@
  * A further row is one more entry of the list.
  */
 
+import { LABELS } from "../../src/base/channel-labels.ts";
 import type { Core } from "../../src/main/core.ts";
 import type { Attack } from "./attacker.ts";
 import { hintLabels, hintRequest } from "./hints.ts";
@@ -168,7 +169,6 @@ export const ROWS: readonly HostileRow[] = [
   },
 ];
 
-const LABELS = 40;
 const VALUE = "v".repeat(1_000);
 
 /** Gives a user as many places with 40 facts each. */
@@ -176,10 +176,10 @@ async function fillPlaces(core: Core, count: number, nameOf: (i: number) => stri
   const nowMs = Date.now();
   for (let i = 0; i < count; i++) {
     const place = nameOf(i);
-    const changes = Array.from({ length: LABELS }, (_, channel) => ({
+    const changes = LABELS.map((label, number) => ({
       place,
-      channel,
-      value: `${i} ${channel} ${VALUE}`,
+      label,
+      value: `${i} ${number} ${VALUE}`,
       updatedAtMs: nowMs,
       expiresAtMs: null,
     }));

@@ -19,7 +19,7 @@ process.on("message", async ({ side, folder }: { side: Side; folder: string }) =
   const service = side === "dispatcher" ? await startService(config, { warm: false }) : undefined;
   const core = service?.core ?? (await openCore(config, { create: true }));
   const { key } = await core.keys.create({ account: "bench", tier: "unlimited" });
-  const changes = [{ place: "", channel: 0, value: "Ada Lovelace" }];
+  const changes = [{ place: "", label: "USER.name", value: "Ada Lovelace" }];
   await core.store.write({ account: "bench", userId: "ada", changes, places: [""], nowMs: Date.now() });
   const url = service?.url ?? (await serve(core, side !== "Fastify"));
   process.send?.({ port: Number(new URL(url).port), key });

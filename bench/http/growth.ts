@@ -9,6 +9,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { LABELS } from "../../src/base/channel-labels.ts";
 import { readConfig } from "../../src/config.ts";
 import { openCore } from "../../src/main/core.ts";
 import { median } from "../median.ts";
@@ -170,10 +171,10 @@ async function fill(
       await Promise.all(
         Array.from({ length: count }, (_, i) => {
           const userId = userName(first + i);
-          const values = Array.from({ length: FACTS_PER_USER }, (_, channel) => ({
+          const values = LABELS.slice(0, FACTS_PER_USER).map((label) => ({
             place: "",
-            channel,
-            value: `${userId} keeps this on channel ${channel}`,
+            label,
+            value: `${userId} keeps this on ${label}`,
           }));
           return store.write({ account: "bench", userId, changes: values, places: [""], nowMs: Date.now() });
         }),

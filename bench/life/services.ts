@@ -98,7 +98,7 @@ export class LifeServices {
         await Promise.all(
           Array.from({ length: count }, (_, j) => {
             const value = `a value of 40 bytes before turn ${i + j}`.padEnd(40, ".");
-            const changes = [{ place: "", channel: 0, value }];
+            const changes = [{ place: "", label: "USER.name", value }];
             const userId = userName((i + j) % this.users);
             return core.store.write({ account: "bench", userId, changes, places: [""], nowMs: Date.now() });
           }),

@@ -1,5 +1,6 @@
 /** The disk that facts take on each store: written once, and replaced eight times with their history and without. */
 
+import { LABELS } from "../../src/base/channel-labels.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import type { Store } from "../../src/memory/ports.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
@@ -66,10 +67,10 @@ async function writeAll(store: Measured, users: number, round: number): Promise<
     await Promise.all(
       Array.from({ length: count }, (_, i) => {
         const userId = `user-${first + i}`;
-        const changes = Array.from({ length: FACTS_OF_USER }, (_, channel) => ({
+        const changes = LABELS.slice(0, FACTS_OF_USER).map((label, number) => ({
           place: "",
-          channel,
-          value: `value ${round} of ${channel} of ${userId}`.padEnd(40, "."),
+          label,
+          value: `value ${round} of ${number} of ${userId}`.padEnd(40, "."),
         }));
         return store.write({
           account: ACCOUNT,

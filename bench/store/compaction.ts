@@ -88,12 +88,15 @@ function write(store: LmdbStore, userId: string, value: string) {
     account: ACCOUNT,
     userId,
     nowMs: Date.now(),
-    changes: [{ place: "", channel: 0, value }],
+    changes: [{ place: "", label: "USER.name", value }],
     places: [""],
   });
 }
 
 function check(store: LmdbStore, user: string, ...allowed: (string | undefined)[]): void {
-  const value = store.readFact({ account: ACCOUNT, userId: user, places: [""], nowMs: 0 }, 0)?.value;
+  const value = store.readFact(
+    { account: ACCOUNT, userId: user, places: [""], nowMs: 0 },
+    "USER.name",
+  )?.value;
   if (!allowed.includes(value)) throw new Error(`${user} reads ${value} instead of ${allowed}`);
 }

@@ -85,7 +85,7 @@ export async function openPostgres(options: BenchOptions): Promise<PostgresSubje
           if (result instanceof Error) throw result;
           return result;
         },
-        readFact: (view, channel) => store.readFact(view, channel),
+        readFact: (view, label) => store.readFact(view, label),
         readUsage: (keyId, month) => store.readUsage(keyId, month),
         statistics: () => store.statistics(),
       },
@@ -103,7 +103,7 @@ export async function openPostgres(options: BenchOptions): Promise<PostgresSubje
         name: `${count} nodes`,
         store: {
           write: (request) => stores[turn++ % count].write(request),
-          readFact: (view, channel) => stores[turn++ % count].readFact(view, channel),
+          readFact: (view, label) => stores[turn++ % count].readFact(view, label),
           readUsage: (keyId, month) => stores[0].readUsage(keyId, month),
           statistics: () => stores[0].statistics(),
         },

@@ -118,7 +118,7 @@ export const ERRORS = errorTable({
     status: 409,
     title: "Memory full",
     meaning:
-      "The person has 10,000 facts over all projects, which is all that there can be. Forget some first.",
+      "The person has 10,000 facts over all projects, or 1,000 in one of them, or facts in 1,000 projects and worktrees, which is all that there can be. Forget some first.",
   },
   labels_full: {
     status: 409,

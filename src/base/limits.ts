@@ -30,6 +30,10 @@ export const BODY_PARTS_MAX = 10_000;
 export const TIME_MS_MAX = 2 ** 48 - 1;
 /** Facts of a person over all places. */
 export const FACTS_MAX = 10_000;
+/** Facts in one place: the person's own, a project or a worktree. */
+export const PLACE_FACTS_MAX = 1_000;
+/** Projects and worktrees of a person that have facts. */
+export const PLACES_MAX = 1_000;
 /** Earlier values of a fact that are kept, at most and where nothing is set. */
 export const HISTORY_MAX = 32;
 export const HISTORY_DEFAULT = 8;

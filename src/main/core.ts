@@ -74,8 +74,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
   const labels = new Labels(opened);
   const idsOf = sealedIds(keyRing.eventKey);
-  const local = new LocalEvents(labels, clock, idsOf);
-  const shared = eventLog && new SharedEvents(eventLog, labels, clock, idsOf);
+  const local = new LocalEvents(clock, idsOf);
+  const shared = eventLog && new SharedEvents(eventLog, clock, idsOf);
   const events = new UserEvents(shared ?? local);
   // Nodes know the same ends: one of them comes first, and the others find the work done.
   const ends = new ExpiryTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));

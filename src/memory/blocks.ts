@@ -12,25 +12,26 @@ import type { Requester } from "../base/requester.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
+import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
 import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { Labels } from "./labels.ts";
+import type { FactsInOrder, Labels } from "./labels.ts";
 import { innermost, sealedFor } from "./places.ts";
-import type { ComputedCode, FactRecord, Store, UserState, View } from "./ports.ts";
+import type { FactRecord, Store, UserState, View } from "./ports.ts";
 import type { Place } from "./records.ts";
 
 export interface UserBlock {
   readonly userId: string;
   readonly stamp: string;
   readonly text: string;
-  /** Channels that the block carries, and those that did not fit. */
-  readonly carried: readonly number[];
-  readonly overflow: readonly number[];
+  /** Labels that the block carries, and those that did not fit, in channel order. */
+  readonly carried: readonly string[];
+  readonly overflow: readonly string[];
   /** How many are in use, of those that may be. */
   readonly carriers: { readonly used: number; readonly max: number };
+  /** In channel order, and the channel of each. */
   readonly facts: readonly FactRecord[];
-  /** The labels of the facts. */
-  readonly labels: readonly string[];
+  readonly channels: readonly number[];
   /** When the next of its facts expires: then it is no longer the user's block. */
   readonly nextEndMs: number | null;
 }
@@ -119,19 +120,22 @@ export class Blocks {
   }
 
   /** Builds the block of a state, whatever is cached. */
-  async build(work: Work, view: View, { stamp, facts, nextEndMs }: UserState): Promise<UserBlock> {
+  async build(work: Work, view: View, { stamp, facts: stored, nextEndMs }: UserState): Promise<UserBlock> {
     const { account, userId, places } = view;
-    assert(facts.length > 0, "a user with a state has facts");
-    const channels = facts.map(({ channel }) => channel);
-    const labels = await this.#labels.namesOf(account, channels);
+    assert(stored.length > 0, "a user with a state has facts");
+    const inOrder = await this.#labels.inOrder(account, stored);
+    const { facts, channels } = inOrder;
     const { text, carried, overflow, carriers } = await this.#blockWork.build(work, {
-      facts,
+      facts: codableFacts(inOrder),
       key: this.#keyRing.writing(account),
       userId: sealedFor(view),
-      keep: (codes) => this.#keep(view, facts, codes),
+      keep: (codes) => this.#keep(view, inOrder, codes),
     });
     const room = { used: carriers, max: CARRIERS_MAX };
-    const block = { userId, stamp, text, carried, overflow, carriers: room, facts, labels, nextEndMs };
+    const labelsOf = (some: readonly number[]) =>
+      facts.filter((_, i) => some.includes(channels[i])).map(({ label }) => label);
+    const labels = { carried: labelsOf(carried), overflow: labelsOf(overflow) };
+    const block = { userId, stamp, text, ...labels, carriers: room, facts, channels, nextEndMs };
     const slot = slotOf(account, userId);
     const cached = this.#cache.peek(slot);
     const byPlace = new Map(cached?.stamp === stamp ? cached.byPlace : []).set(innermost(places), block);
@@ -196,16 +200,33 @@ export class Blocks {
       const cached = this.#cache.peek(slotOf(account, userId));
       return cached?.stamp === state.stamp && cached.byPlace.has(innermost(places));
     };
-    const keep = (codes: readonly ComputedCode[]) => this.#keep(view, state.facts, codes);
-    await this.#blockWork.code(work, state.facts, keep, () => isQuiet() && !isBuilt());
+    const inOrder = await this.#labels.inOrder(account, state.facts);
+    const keep = (codes: readonly ComputedCode[]) => this.#keep(view, inOrder, codes);
+    await this.#blockWork.code(work, codableFacts(inOrder), keep, () => isQuiet() && !isBuilt());
   }
 
-  #keep({ account, userId }: View, facts: readonly FactRecord[], codes: readonly ComputedCode[]): void {
-    const places = new Map(facts.map(({ channel, place }) => [channel, place]));
-    const placed = codes.map((code) => ({ ...code, place: places.get(code.channel)! }));
+  #keep(
+    { account, userId }: View,
+    { facts, channels }: FactsInOrder<FactRecord>,
+    codes: readonly ComputedCode[],
+  ): void {
+    const placed = codes.map(({ channel, ...code }) => {
+      const { place, label } = facts[channels.indexOf(channel)];
+      return { ...code, place, label };
+    });
     // If this fails, the codes are computed again when next needed.
     this.#store.saveCodes(account, userId, placed).catch(() => {});
   }
+}
+
+/** Facts as they go into a block. */
+export function codableFacts({ facts, channels }: FactsInOrder<FactRecord>): CodableFact[] {
+  return facts.map(({ value, revision, code }, i) => ({
+    channel: channels[i],
+    value,
+    revision,
+    ...(code === undefined ? {} : { code }),
+  }));
 }
 
 /** The characters of the text and the values, twice: the answer that is made of them is kept too. */

@@ -14,7 +14,7 @@ import type { MemoryServices } from "./services.ts";
 export type Include = "index" | "block" | "both";
 
 /** The same object as long as the user's facts stay as they are; of a user without facts it is empty. */
-export type UserContext = Pick<UserBlock, "userId" | "text" | "facts" | "labels" | "overflow" | "carriers">;
+export type UserContext = Pick<UserBlock, "userId" | "text" | "facts" | "overflow" | "carriers">;
 
 export function readContext(
   services: MemoryServices,
@@ -29,11 +29,9 @@ export function readContext(
     return andThen(services.blocks.of(requester, view), (block) => block ?? emptyContext(userId));
   return andThen(services.store.readUser(view), (state) => {
     if (state === undefined) return emptyContext(userId);
-    const channels = state.facts.map(({ channel }) => channel);
-    return andThen(services.labels.namesOf(account, channels), (labels) => ({
+    return andThen(services.labels.inOrder(account, state.facts), ({ facts }) => ({
       ...emptyContext(userId),
-      facts: state.facts,
-      labels,
+      facts,
     }));
   });
 }
@@ -43,7 +41,6 @@ function emptyContext(userId: string): UserContext {
     userId,
     text: "",
     facts: [],
-    labels: [],
     overflow: [],
     carriers: { used: 0, max: CARRIERS_MAX },
   };

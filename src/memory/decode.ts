@@ -35,8 +35,8 @@ export function decodeFact(
 ): MaybePromise<DecodedFact> {
   const { userId, label } = input;
   const view = viewOf(account, input, services.clock.now());
-  return andThen(services.labels.find(account, label), ({ channel }) =>
-    andThen(services.store.readFact(view, channel), (fact) => {
+  return andThen(services.labels.find(account, label), () =>
+    andThen(services.store.readFact(view, label), (fact) => {
       if (fact === undefined) throw factNotFound(label);
       return { userId, label, fact };
     }),
@@ -50,16 +50,17 @@ export async function decodeThroughModel(
 ): Promise<VerifiedFact> {
   const { userId, label } = input;
   const view = viewOf(requester.account, input, services.clock.now());
-  const { channel } = await services.labels.find(requester.account, label);
+  await services.labels.find(requester.account, label);
   const started = performance.now();
   // Begun before the build, so that both waits together stay within one deadline.
   const work = services.blockWork.begin(requester);
   const block = await services.blocks.of(requester, view);
-  const fact = block?.facts.find((candidate) => candidate.channel === channel);
-  if (block === undefined || fact === undefined) throw factNotFound(label);
-  const one = { text: block.text, expected: [fact], channels: [channel] };
+  const at = block?.facts.findIndex((fact) => fact.label === label) ?? -1;
+  if (block === undefined || at < 0) throw factNotFound(label);
+  const [fact, channel] = [block.facts[at], block.channels[at]];
+  const one = { text: block.text, expected: [{ channel, value: fact.value }], channels: [channel] };
   const verified =
-    block.carried.includes(channel) &&
+    block.carried.includes(label) &&
     (await findReadBackFault(services, work, sealedFor(view), one)) === undefined;
   return {
     userId,

@@ -52,7 +52,7 @@ export class Demo {
     const view = this.#viewOf(userId);
     const expiresAtMs = userId === DEMO_USER ? null : await this.#endOf(userId);
     if (expiresAtMs !== null) this.#endsMs.set(userId, expiresAtMs);
-    const changes = [{ place: OWN_PLACE, channel, value, expiresAtMs }];
+    const changes = [{ place: OWN_PLACE, label, value, expiresAtMs }];
     const outcome = await store.write({ ...view, changes });
     assert(outcome.outcome === "stored", "the demo has no limit and no Idempotency-Key");
     return { facts: [{ label, channel, value }], channelCount: outcome.channelCount };
@@ -97,9 +97,9 @@ export class Demo {
     const view = this.#viewOf(userId);
     const state = await this.#services.store.readUser(view);
     // One at a time, by revision: what another process has written since then stays.
-    for (const { place, channel, updatedAtMs, expiresAtMs, revision } of state?.facts ?? []) {
+    for (const { place, label, updatedAtMs, expiresAtMs, revision } of state?.facts ?? []) {
       if (expiresAtMs !== null || updatedAtMs >= startMs) continue;
-      const changes = [{ place, channel, value: null, ifRevision: revision }];
+      const changes = [{ place, label, value: null, ifRevision: revision }];
       await this.#services.store.write({ ...view, changes });
     }
   }

@@ -11,6 +11,7 @@ import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
 import { checkAuthor, checkValue } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
+import { nameOf } from "./law/user-memory.ts";
 import { type Person, placeFor, viewOf } from "./places.ts";
 import type {
   Change,
@@ -53,8 +54,7 @@ export interface EncodeInput extends WriteInput {
 /** A write that is answered with the facts that it has written. */
 export interface FactsWrite {
   readonly changes: readonly Change[];
-  /** The labels of what is written, in order. */
-  readonly labels: readonly string[];
+  /** That of the first fact. */
   readonly channel: number;
   /** What tells the request from another. */
   readonly fingerprinted: readonly unknown[];
@@ -90,12 +90,9 @@ export async function encodeFacts(
   const { facts, operation } = input;
   const view = viewOf(caller.account, input, services.clock.now());
   const changes = await placeFacts(services, view, facts, operation === "encode/batch");
-  return writeFacts(services, caller, input, view, {
-    changes,
-    labels: facts.map(({ label }) => label),
-    channel: changes[0].channel,
-    fingerprinted: fingerprintOf(input, changes),
-  });
+  const [{ channel }] = await services.labels.withChannels(caller.account, changes);
+  const fingerprinted = fingerprintOf(input, changes);
+  return writeFacts(services, caller, input, view, { changes, channel, fingerprinted });
 }
 
 /** Writes facts once under the Idempotency-Key of their request. */
@@ -104,7 +101,7 @@ export async function writeFacts(
   caller: Caller,
   input: WriteInput,
   view: View,
-  { changes, labels, channel, fingerprinted }: FactsWrite,
+  { changes, channel, fingerprinted }: FactsWrite,
 ): Promise<EncodeResult> {
   const { writtenBy = null, sessionId = null, idempotencyKey } = input;
   const { nowMs } = view;
@@ -122,21 +119,22 @@ export async function writeFacts(
     idempotencyKey === undefined
       ? await write()
       : await services.idempotency.run(idempotencyKey, { caller, nowMs, fingerprinted }, write);
-  refuseUnlessStored(outcome, caller, { nowMs, labels });
+  refuseUnlessStored(outcome, caller, nowMs);
   const { channelCount, used } = outcome;
   if (outcome.outcome === "replayed") {
     assert(idempotencyKey !== undefined, "only a request with an Idempotency-Key gets an earlier answer");
-    const facts = (outcome.changes ?? asRequested(changes, outcome.revision)).map((fact, i) => ({
+    const written = (outcome.changes ?? asRequested(changes, outcome.revision)).map((fact) => ({
       ...fact,
-      label: labels[i],
       value: fact.value!,
       previous: fact.previous ?? undefined,
     }));
+    const facts = await services.labels.withChannels(caller.account, written);
     return { facts, channel, channelCount, replayed: true, used };
   }
-  const facts = outcome.changes.flatMap(({ value, before, found: _, ...fact }, i) =>
-    value === null ? [] : [{ ...fact, value, label: labels[i], previous: before }],
+  const written = outcome.changes.flatMap(({ value, before, found: _, ...fact }) =>
+    value === null ? [] : [{ ...fact, value, previous: before }],
   );
+  const facts = await services.labels.withChannels(caller.account, written);
   assert(channelCount >= 1 || facts.length === 0, "a stored fact is in use");
   if (facts.length === outcome.changes.length) services.blocks.codeInBackground(caller, view);
   else services.blocks.drop(caller.account, input.userId);
@@ -146,9 +144,9 @@ export async function writeFacts(
 /** What a request says itself of the facts that it has written. */
 function asRequested(changes: readonly Change[], revision: number): ReplayedChange[] {
   const facts = changes.filter((change) => change.kind === undefined);
-  return facts.map(({ place, channel, value }, i) => {
+  return facts.map(({ place, label, value }, i) => {
     const ofFact = revision - facts.length + 1 + i;
-    return { place, channel, value, revision: ofFact, expiresAtMs: null, previous: null };
+    return { place, label, value, revision: ofFact, expiresAtMs: null, previous: null };
   });
 }
 
@@ -156,7 +154,7 @@ export function quotaOf({ keyId, limit }: Caller, nowMs: number): NonNullable<Wr
   return { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
 }
 
-/** Labels to channels and places; values checked; in a batch the index of the fact at fault is named. */
+/** Labels to places; values checked; in a batch the index of the fact at fault is named. */
 async function placeFacts(
   services: MemoryServices,
   view: { account: string; places: readonly Place[]; nowMs: number },
@@ -171,15 +169,14 @@ async function placeFacts(
       const terms = await services.labels.find(view.account, label);
       checkValue(value);
       const place = placeFor(fact.scope ?? terms.scope, view.places);
-      const { channel } = terms;
-      if (seen.has(`${channel} ${place}`)) {
+      if (seen.has(nameOf({ place, label }))) {
         throw new Failure("invalid_request", `The label ${label} is given twice.`, { param: "label" });
       }
-      seen.add(`${channel} ${place}`);
+      seen.add(nameOf({ place, label }));
       const expiresAtMs = lifeEnd(fact, terms, view.nowMs);
       placed.push({
         place,
-        channel,
+        label,
         value,
         expiresAtMs,
         terms,
@@ -226,7 +223,7 @@ function endOf(text: string): number {
 
 /** What tells a request from another. */
 function fingerprintOf({ operation, userId, project, facts }: EncodeInput, changes: readonly FactChange[]) {
-  const values = changes.map(({ channel, value }) => [channel, value]);
+  const values = changes.map(({ label, value }) => [label, value]);
   const more = facts.map(({ ttlS, expiresAt, scope, ifRevision }) => [ttlS, expiresAt, scope, ifRevision]);
   return [operation, userId, project ?? null, values, more];
 }
@@ -236,7 +233,7 @@ type Stored = Extract<WriteOutcome, { channelCount: number }>;
 export function refuseUnlessStored(
   outcome: WriteOutcome,
   caller: Caller,
-  { nowMs, labels }: { nowMs: number; labels: readonly string[] },
+  nowMs: number,
 ): asserts outcome is Stored {
   if (outcome.outcome === "limit") {
     throw new Failure(
@@ -251,14 +248,17 @@ export function refuseUnlessStored(
     });
   }
   if (outcome.outcome === "label_gone") {
-    const label = labels[outcome.index] ?? "";
-    throw new Failure("unknown_label", `The label ${label} has just been removed. Nothing was written.`, {
-      param: `${outcome.param}label`,
-    });
+    throw new Failure(
+      "unknown_label",
+      `The label ${outcome.label} has just been removed. Nothing was written.`,
+      {
+        param: `${outcome.param}label`,
+      },
+    );
   }
   if (outcome.outcome === "conflict") {
     const param = outcome.param === "" ? "If-Match" : `${outcome.param}if_revision`;
-    throw revisionMismatch(labels[outcome.index], outcome.present, param);
+    throw revisionMismatch(outcome.label, outcome.present, param);
   }
 }
 

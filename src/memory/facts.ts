@@ -2,34 +2,21 @@
 
 import { Failure } from "../base/errors.ts";
 import { revisionMismatch } from "./encode.ts";
+import type { OnChannel } from "./labels.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
 import type { FactRecord } from "./ports.ts";
 import type { Scope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
-
-/** A fact with its label. */
-export type NamedFact = FactRecord & { readonly label: string };
 
 /** In channel order. */
 export async function listFacts(
   services: MemoryServices,
   account: string,
   person: Person,
-): Promise<readonly NamedFact[]> {
+): Promise<readonly OnChannel<FactRecord>[]> {
   const state = await services.store.readUser(viewOf(account, person, services.clock.now()));
-  return withLabels(services, account, state?.facts ?? []);
-}
-
-export async function withLabels<F extends { readonly channel: number }>(
-  { labels }: Pick<MemoryServices, "labels">,
-  account: string,
-  facts: readonly F[],
-): Promise<(F & { readonly label: string })[]> {
-  const names = await labels.namesOf(
-    account,
-    facts.map(({ channel }) => channel),
-  );
-  return facts.map((fact, i) => ({ ...fact, label: names[i] }));
+  const facts = await services.labels.withChannels(account, state?.facts ?? []);
+  return facts.sort((a, b) => a.channel - b.channel);
 }
 
 export interface ForgetInput extends Person {
@@ -49,14 +36,13 @@ export async function forgetFact(
   const nowMs = services.clock.now();
   const view = viewOf(account, input, nowMs);
   const terms = await services.labels.find(account, label);
-  const { channel } = terms;
   const otherwise = placeFor(scope ?? terms.scope, view.places);
   const outcome = await services.store.write({
     ...view,
     changes: [
       {
         kind: "forget",
-        channel,
+        label,
         places: scope === undefined ? view.places : [otherwise],
         otherwise,
         ...(keepHistory ? { keepHistory } : {}),

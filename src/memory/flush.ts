@@ -38,8 +38,10 @@ async function buildAndCompare(
   view: View,
   state: UserState,
 ): Promise<FlushedBlock> {
-  const isFaithful = async ({ text, carried, facts }: UserBlock) => {
-    const expected = facts.filter(({ channel }) => carried.includes(channel));
+  const isFaithful = async ({ text, carried, facts, channels }: UserBlock) => {
+    const expected = facts
+      .map(({ label, value }, i) => ({ label, value, channel: channels[i] }))
+      .filter(({ label }) => carried.includes(label));
     return (await findReadBackFault(services, work, sealedFor(view), { text, expected })) === undefined;
   };
   let block = await services.blocks.build(work, view, state);
@@ -54,6 +56,6 @@ async function buildAndCompare(
     channelCount: state.facts.length,
     lossless: faithful && block.overflow.length === 0,
     text: block.text,
-    overflow: await services.labels.namesOf(work.account, block.overflow),
+    overflow: block.overflow,
   };
 }

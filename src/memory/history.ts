@@ -15,9 +15,10 @@ import {
   writeFacts,
 } from "./encode.ts";
 import type { UserEvent } from "./events.ts";
-import { factNotFound, withLabels } from "./facts.ts";
+import { factNotFound } from "./facts.ts";
 import { checkAuthor } from "./identifiers.ts";
-import { nameOf } from "./law/user-memory.ts";
+import { byPlaceAndChannel } from "./labels.ts";
+import { type FactName, nameOf } from "./law/user-memory.ts";
 import { innermost, isInside, OWN_PLACE, type Person, viewOf } from "./places.ts";
 import type { EarlierFact, FactRecord, UserLife } from "./ports.ts";
 import type { Place } from "./records.ts";
@@ -45,10 +46,10 @@ export async function factHistory(
 ): Promise<FactHistory> {
   const { label, userId } = input;
   const { places, nowMs } = viewOf(account, input, services.clock.now());
-  const { channel } = await services.labels.find(account, label);
-  const life = await services.store.readLife(account, userId, { nowMs, channel });
-  const byPlace = lifeByFact(life, services.historyMax);
-  const ofPlaces = [...places].reverse().flatMap((place) => byPlace.get(nameOf({ place, channel })) ?? []);
+  await services.labels.find(account, label);
+  const life = await services.store.readLife(account, userId, { nowMs, label });
+  const lives = lifeByFact(life, services.historyMax);
+  const ofPlaces = [...places].reverse().flatMap((place) => lives.get(nameOf({ place, label })) ?? []);
   const found = ofPlaces.find(({ present }) => present !== undefined) ?? ofPlaces[0];
   if (found === undefined) throw factNotFound(label);
   const revisions = [...found.earlier].reverse();
@@ -74,13 +75,11 @@ export async function restoreFact(
   const view = viewOf(caller.account, input, services.clock.now());
   const { places, nowMs } = view;
   const terms = await services.labels.find(caller.account, label);
-  const { channel } = terms;
   const expiresAtMs = lifeEnd({}, terms, nowMs);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   return writeFacts(services, caller, input, view, {
-    changes: [{ kind: "restore", channel, places, revision, terms, expiresAtMs, ...condition }],
-    labels: [label],
-    channel,
+    changes: [{ kind: "restore", label, places, revision, terms, expiresAtMs, ...condition }],
+    channel: terms.channel,
     fingerprinted: ["restore", userId, [label, revision, ifRevision], project ?? null],
   });
 }
@@ -112,8 +111,7 @@ export async function userChanges(
 ): Promise<{ events: readonly FactEvent[]; isMore: boolean }> {
   const { sinceMs = 0, limit, after } = input;
   const life = await lifeIn(services, account, input);
-  const events = await withLabels(services, account, eventsOf(life, services.historyMax));
-  const wanted = events
+  const wanted = eventsOf(life, services.historyMax)
     .filter(({ atMs }) => atMs >= sinceMs)
     .sort(byTimeBackwards)
     .filter((event) => after === undefined || byTimeBackwards(after, event) < 0);
@@ -146,8 +144,8 @@ function eventsOf(life: UserLife, historyMax: number) {
   });
 }
 
-function partsOf({ place, channel, revision, value, writtenBy, sessionId }: KeptValue) {
-  return { place, channel, revision, value, writtenBy, sessionId };
+function partsOf({ place, label, revision, value, writtenBy, sessionId }: KeptValue) {
+  return { place, label, revision, value, writtenBy, sessionId };
 }
 
 export interface RollbackInput extends WriteInput {
@@ -196,8 +194,8 @@ export async function rollBack(
   if (toMs > nowMs) throw new Failure("invalid_request", "to must not be in the future.", { param: "to" });
   const within = project === undefined ? OWN_PLACE : innermost(places);
   const ttls = new Map(
-    (await services.labels.of(account)).all.flatMap(({ channel, ttlS }) =>
-      ttlS === null ? [] : [[channel, ttlS]],
+    (await services.labels.of(account)).all.flatMap(({ label, ttlS }) =>
+      ttlS === null ? [] : [[label, ttlS]],
     ),
   );
   const outcome = await services.store.write({
@@ -210,13 +208,15 @@ export async function rollBack(
     sessionId,
     quota: quotaOf(caller, nowMs),
   });
-  refuseUnlessStored(outcome, caller, { nowMs, labels: [] });
+  refuseUnlessStored(outcome, caller, nowMs);
   assert(outcome.outcome === "stored" && outcome.report?.rollback !== undefined, "a rollback is reported");
   const { changes, unreached, isDone } = outcome.report.rollback;
   if (outcome.changes.length > 0) services.blocks.drop(account, userId);
+  const inOrder = async <F extends FactName>(facts: readonly F[]) =>
+    (await services.labels.withChannels(account, facts)).sort(byPlaceAndChannel);
   return {
-    changes: (await withLabels(services, account, changes)).map(({ channel: _, ...change }) => change),
-    unreached: (await withLabels(services, account, unreached)).map(({ place, label }) => ({ place, label })),
+    changes: (await inOrder(changes)).map(({ channel: _, ...change }) => change),
+    unreached: (await inOrder(unreached)).map(({ channel: _, ...fact }) => fact),
     isDone,
     used: outcome.changes.length === 0 ? undefined : outcome.used,
   };
@@ -234,7 +234,7 @@ async function lifeIn(services: MemoryServices, account: string, person: Person)
 
 interface FactLife {
   readonly place: Place;
-  readonly channel: number;
+  readonly label: string;
   present: FactRecord | undefined;
   /** The oldest first. */
   earlier: EarlierFact[];
@@ -245,12 +245,12 @@ function valuesOf({ present, earlier }: Pick<FactLife, "present" | "earlier">): 
   return [...earlier, ...(present === undefined ? [] : [present])];
 }
 
-/** Facts and history by place and channel, with as much of the history as is to be kept. */
+/** Facts and history by place and label, with as much of the history as is to be kept. */
 function lifeByFact(life: UserLife | undefined, historyMax: number): Map<string, FactLife> {
   const byFact = new Map<string, FactLife>();
-  const of = ({ place, channel }: { place: Place; channel: number }) => {
-    const name = nameOf({ place, channel });
-    const known = byFact.get(name) ?? { place, channel, present: undefined, earlier: [] };
+  const of = ({ place, label }: { place: Place; label: string }) => {
+    const name = nameOf({ place, label });
+    const known = byFact.get(name) ?? { place, label, present: undefined, earlier: [] };
     byFact.set(name, known);
     return known;
   };
@@ -260,10 +260,7 @@ function lifeByFact(life: UserLife | undefined, historyMax: number): Map<string,
     fact.earlier = historyMax === 0 ? [] : withoutGap(fact).slice(-historyMax);
     if (fact.earlier.length === 0 && fact.present === undefined) byFact.delete(name);
   }
-  const inOrder = [...byFact].sort(
-    ([, a], [, b]) => Number(a.place > b.place) - Number(a.place < b.place) || a.channel - b.channel,
-  );
-  return new Map(inOrder);
+  return byFact;
 }
 
 /** The earlier values that follow one another up to the last: where less was kept for a while, some are missing. */

@@ -116,7 +116,7 @@ export async function removeLabel(
     );
   }
   const terms = (await labels.of(account, true)).find(label);
-  const outcome = terms === undefined ? "missing" : await store.removeLabel(account, terms.channel);
+  const outcome = terms === undefined ? "missing" : await store.removeLabel(account, label);
   if (outcome === "missing")
     throw new Failure("not_found", `The account has no label ${label}.`, { param: "label" });
   if (outcome === "in_use") {

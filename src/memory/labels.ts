@@ -1,9 +1,10 @@
 /**
- * From labels to channels and back. The 40 standard labels are the same in every account; an account's own ones are
+ * From labels, which facts are stored under, to channels, which blocks and answers show, and back. The 40 standard labels are the same in every account; an account's own ones are
  * read from the store, and kept until the store says that a label has changed. An unknown label is refused, with a hint
  * where one label is really near, and never before the store was asked again: another node may have added it.
  */
 
+import { assert } from "../base/assert.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import { CHANNELS, findChannel } from "../base/channels.ts";
 import { isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
@@ -11,7 +12,7 @@ import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { KeyStore, LabelStore } from "./ports.ts";
-import type { LabelRecord, Scope } from "./records.ts";
+import type { LabelRecord, Place, Scope } from "./records.ts";
 
 /** What a label asks of its values, and where they go; of an own one also when it was added, and by whom. */
 export type LabelTerms = Omit<LabelRecord, "createdAtMs" | "scope" | "removed"> & {
@@ -47,6 +48,7 @@ export class AccountLabels {
   readonly free: number;
   readonly #byLabel: ReadonlyMap<string, LabelTerms>;
   readonly #byChannel: ReadonlyMap<number, LabelTerms>;
+  readonly #channels: ReadonlyMap<string, number>;
   #spellings: Spellings | undefined;
 
   constructor(records: readonly LabelRecord[]) {
@@ -63,6 +65,7 @@ export class AccountLabels {
     this.#byLabel = new Map(this.all.map((terms) => [terms.label, terms]));
     // A block that was made before has labels in it that were removed since.
     this.#byChannel = new Map([...standard, ...own].map((terms) => [terms.channel, terms]));
+    this.#channels = new Map([...this.#byChannel].map(([channel, { label }]) => [label, channel]));
   }
 
   find(label: string): LabelTerms | undefined {
@@ -71,6 +74,11 @@ export class AccountLabels {
 
   at(channel: number): LabelTerms | undefined {
     return this.#byChannel.get(channel);
+  }
+
+  /** Also of a label that was removed. */
+  channelOf(label: string): number | undefined {
+    return this.#channels.get(label);
   }
 
   get spellings(): Spellings {
@@ -116,6 +124,45 @@ export class Labels {
     });
   }
 
+  /** The channels of the labels of facts, in their order. */
+  channelsOf(account: string, facts: readonly Labelled[]): MaybePromise<readonly number[]> {
+    const standard = channelsIn(STANDARD_LABELS, facts);
+    if (standard !== undefined) return standard;
+    return andThen(this.of(account), (known) => {
+      const channels = channelsIn(known, facts);
+      if (channels !== undefined) return channels;
+      return andThen(this.#read(account), (labels) => {
+        const found = channelsIn(labels, facts);
+        assert(found !== undefined, "a fact has one of the account's labels");
+        return found;
+      });
+    });
+  }
+
+  /** Facts in the order of their channels; each label is there once. */
+  inOrder<F extends Labelled>(account: string, facts: readonly F[]): MaybePromise<FactsInOrder<F>> {
+    return andThen(this.channelsOf(account, facts), (channels) => {
+      // Quicker than sorting.
+      const byChannel: (F | undefined)[] = new Array(CHANNEL_COUNT_MAX).fill(undefined);
+      for (const [i, fact] of facts.entries()) byChannel[channels[i]] = fact;
+      const ordered: { facts: F[]; channels: number[] } = { facts: [], channels: [] };
+      for (const [channel, fact] of byChannel.entries()) {
+        if (fact === undefined) continue;
+        ordered.facts.push(fact);
+        ordered.channels.push(channel);
+      }
+      assert(ordered.facts.length === facts.length, "a label is there once");
+      return ordered;
+    });
+  }
+
+  /** Facts with the channels of their labels. */
+  withChannels<F extends Labelled>(account: string, facts: readonly F[]): MaybePromise<OnChannel<F>[]> {
+    return andThen(this.channelsOf(account, facts), (channels) =>
+      facts.map((fact, i) => ({ ...fact, channel: channels[i] })),
+    );
+  }
+
   /** The labels of channels, in their order. */
   namesOf(account: string, channels: readonly number[]): MaybePromise<readonly string[]> {
     if (channels.every((channel) => channel < CHANNEL_COUNT))
@@ -133,6 +180,37 @@ export class Labels {
       return labels;
     });
   }
+}
+
+interface Labelled {
+  readonly label: string;
+}
+
+/** With the channel of its label. */
+export type OnChannel<F> = F & { readonly channel: number };
+
+export interface FactsInOrder<F> {
+  readonly facts: readonly F[];
+  /** That of each. */
+  readonly channels: readonly number[];
+}
+
+/** Undefined where a label is not one of them. */
+function channelsIn(labels: AccountLabels, facts: readonly Labelled[]): number[] | undefined {
+  const channels: number[] = [];
+  for (const { label } of facts) {
+    const channel = labels.channelOf(label);
+    if (channel === undefined) return undefined;
+    channels.push(channel);
+  }
+  return channels;
+}
+
+export function byPlaceAndChannel(
+  a: { readonly place: Place; readonly channel: number },
+  b: { readonly place: Place; readonly channel: number },
+): number {
+  return Number(a.place > b.place) - Number(a.place < b.place) || a.channel - b.channel;
 }
 
 /** A channel without a label can only be of a block that another account's labels were sealed into. */

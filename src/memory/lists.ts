@@ -22,16 +22,14 @@ export async function changeList(
   checkItem(item);
   const view = viewOf(caller.account, input, services.clock.now());
   const terms = await services.labels.find(caller.account, label);
-  const { channel } = terms;
   // What is added goes where its label says; what is removed may be at any place that the call sees.
   const wanted = scope ?? (kind === "append" ? terms.scope : undefined);
   const places = wanted === undefined ? view.places : [placeFor(wanted, view.places)];
   const expiresAtMs = lifeEnd(input, terms, view.nowMs);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   return writeFacts(services, caller, input, view, {
-    changes: [{ kind, channel, places, item, terms, expiresAtMs, ...condition }],
-    labels: [label],
-    channel,
+    changes: [{ kind, label, places, item, terms, expiresAtMs, ...condition }],
+    channel: terms.channel,
     fingerprinted: [kind, userId, [label, item, scope, ttlS, expiresAt, ifRevision], project ?? null],
   });
 }

@@ -5,10 +5,8 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { EventIds, EventIdsOf } from "./event-ids.ts";
 import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent, type UserEvent } from "./events.ts";
-import type { Labels } from "./labels.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
 import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
 import type { EndedFact, Place } from "./records.ts";
@@ -28,15 +26,13 @@ const EVENTS_MAX = 10_000;
 const LOOK_MS = 10_000;
 
 export class LocalEvents implements EventSource {
-  readonly #labels: Labels;
   readonly #clock: Clock;
   readonly #idsOf: EventIdsOf;
   readonly #logs = new Map<string, AccountLog>();
   #tellListeners: (account: string, heard: Heard) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(labels: Labels, clock: Clock, idsOf: EventIdsOf) {
-    this.#labels = labels;
+  constructor(clock: Clock, idsOf: EventIdsOf) {
     this.#clock = clock;
     this.#idsOf = idsOf;
   }
@@ -78,7 +74,8 @@ export class LocalEvents implements EventSource {
     // Told without waiting: the changes of one commit are answered in their order.
     told.write = async (request) => {
       const outcome = await store.write(request);
-      return andThen(this.#tellWrite(request, outcome), () => outcome);
+      this.#tellWrite(request, outcome);
+      return outcome;
     };
     told.forgetUser = async (account, userId, place) => {
       const found = await store.forgetUser(account, userId, place);
@@ -87,8 +84,8 @@ export class LocalEvents implements EventSource {
       if (found) this.#tell(account, { ...event, kind: "forgotten", atMs: this.#clock.now() });
       return found;
     };
-    const tellEnded = async (ended: readonly EndedFact[]) => {
-      await Promise.all(ended.map((fact) => this.#tellEnded(fact)));
+    const tellEnded = (ended: readonly EndedFact[]) => {
+      for (const fact of ended) this.#tellEnded(fact);
       return ended;
     };
     told.endFacts = async (nowMs) => tellEnded(await store.endFacts(nowMs));
@@ -97,31 +94,19 @@ export class LocalEvents implements EventSource {
       // A page at a time: what is written meanwhile is told behind the end of what was there before.
       for (let page = await told.endFacts(nowMs); page.length > 0; page = await told.endFacts(nowMs))
         all.push(...page);
-      return [...all, ...(await tellEnded(await store.sweep(nowMs)))];
+      return [...all, ...tellEnded(await store.sweep(nowMs))];
     };
     return told;
   }
 
-  #tellWrite({ account, userId }: WriteRequest, outcome: WriteOutcome): MaybePromise<void> {
-    if (outcome.outcome !== "stored" || !this.#logs.has(account)) return;
-    const { events } = outcome;
-    const channels = events.flatMap(({ channel }) => channel ?? []);
-    return andThen(this.#labels.namesOf(account, channels), (labels) => {
-      const byChannel = new Map(channels.map((channel, i) => [channel, labels[i]]));
-      for (const { channel, ...event } of events)
-        this.#tell(account, {
-          ...event,
-          userId,
-          label: channel === null ? undefined : byChannel.get(channel),
-        });
-    });
+  #tellWrite({ account, userId }: WriteRequest, outcome: WriteOutcome): void {
+    if (outcome.outcome !== "stored") return;
+    for (const { label, ...event } of outcome.events)
+      this.#tell(account, { ...event, userId, label: label ?? undefined });
   }
 
-  #tellEnded({ account, userId, place, channel, revision, endedAtMs: atMs }: EndedFact): MaybePromise<void> {
-    if (!this.#logs.has(account)) return;
-    return andThen(this.#labels.namesOf(account, [channel]), ([label]) =>
-      this.#tell(account, { userId, place, label, revision, writtenBy: null, kind: "expired", atMs }),
-    );
+  #tellEnded({ account, endedAtMs: atMs, ...fact }: EndedFact): void {
+    this.#tell(account, { ...fact, writtenBy: null, kind: "expired", atMs });
   }
 
   #tell(account: string, event: UserEvent): void {

@@ -8,7 +8,7 @@
  */
 
 import type { MaybePromise } from "../base/maybe-promise.ts";
-import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
+import type { FactCode } from "../blockwork/fact-code.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
@@ -25,14 +25,17 @@ import type {
   UserChange,
 } from "./records.ts";
 
-/** A code, and where its fact is. */
-export type PlacedCode = ComputedCode & { readonly place: string };
-
 /** A store keeps code bits without knowing what they mean. */
-export type { ComputedCode, FactCode } from "../blockwork/fact-code.ts";
+export type { FactCode };
 
-export interface FactRecord extends CodableFact {
+export interface FactRecord {
   readonly place: Place;
+  /** What it is stored under. The channel of a label is looked up where it is shown (labels.ts). */
+  readonly label: string;
+  readonly value: string;
+  /** Larger than that of every fact of the user written before. */
+  readonly revision: number;
+  readonly code?: FactCode;
   readonly updatedAtMs: number;
   /** Since when it has this value: writing the same value again changes only `updatedAtMs` and `expiresAtMs`. */
   readonly sinceMs: number;
@@ -51,6 +54,9 @@ export interface EarlierFact extends Omit<FactRecord, "code" | "expiresAtMs"> {
   readonly endedAtMs: number;
 }
 
+/** A code, and the fact that it was computed from. */
+export type PlacedCode = Required<Pick<FactRecord, "place" | "label" | "value" | "revision" | "code">>;
+
 /** What a read sees: a user's facts in these places, at this moment. */
 export interface View {
   readonly account: string;
@@ -63,7 +69,7 @@ export interface View {
 export interface UserState {
   /** Another text after every change of the user's facts at any place, never used again, not even after forgetting. */
   readonly stamp: string;
-  /** Those that count, in channel order; never empty. */
+  /** Those that count, by label (in the order of bytes, as everything here); never empty. */
   readonly facts: readonly FactRecord[];
   /** When the next fact of these places expires, or null. Until then the same stamp means the same facts. */
   readonly nextEndMs: number | null;
@@ -72,9 +78,9 @@ export interface UserState {
 /** Everything that is kept of a user. */
 export interface UserLife {
   readonly stamp: string;
-  /** Of all places, by place (in the order of bytes) and channel. */
+  /** Of all places, by place and label. */
   readonly facts: readonly FactRecord[];
-  /** By place, channel and ordinal. A fact that has expired is here, even if the sweep has not found it yet. */
+  /** By place, label and ordinal. A fact that has expired is here, even if the sweep has not found it yet. */
   readonly earlier: readonly EarlierFact[];
 }
 
@@ -89,7 +95,7 @@ export interface ValueTerms {
 export interface FactChange {
   readonly kind?: undefined;
   readonly place: Place;
-  readonly channel: number;
+  readonly label: string;
   /** null: it is forgotten. */
   readonly value: string | null;
   /** The time of the write, where it is not now: for imports. */
@@ -110,7 +116,7 @@ export interface FactChange {
 /** An item is added to the list on a label at the only place, or removed from the one that counts in the places. */
 export interface ItemChange {
   readonly kind: "append" | "remove";
-  readonly channel: number;
+  readonly label: string;
   readonly places: readonly Place[];
   readonly item: string;
   readonly terms: ValueTerms;
@@ -121,7 +127,7 @@ export interface ItemChange {
 /** The fact that counts in the places is forgotten; where there is none, what is kept of it at the place `otherwise`. */
 export interface ForgetChange {
   readonly kind: "forget";
-  readonly channel: number;
+  readonly label: string;
   readonly places: readonly Place[];
   readonly otherwise: Place;
   readonly keepHistory?: boolean;
@@ -130,7 +136,7 @@ export interface ForgetChange {
 
 export interface RestoreChange {
   readonly kind: "restore";
-  readonly channel: number;
+  readonly label: string;
   readonly places: readonly Place[];
   readonly revision: number;
   readonly terms: ValueTerms;
@@ -145,8 +151,8 @@ export interface RollbackChange {
   readonly toMs: number;
   readonly dryRun: boolean;
   readonly partial: boolean;
-  /** The default lives of labels, by channel. */
-  readonly ttls: ReadonlyMap<number, number>;
+  /** The default lives of labels. */
+  readonly ttls: ReadonlyMap<string, number>;
 }
 
 export interface MoveChange {
@@ -160,13 +166,13 @@ export interface ImportChange {
   readonly kind: "import";
   readonly lives: readonly {
     readonly place: Place;
-    readonly channel: number;
+    readonly label: string;
     readonly values: readonly PastValue[];
   }[];
 }
 
 /** A value that was, or is: an earlier one has an end. */
-export type PastValue = Omit<FactRecord, "code" | "place" | "channel" | "expiresAtMs"> & {
+export type PastValue = Omit<FactRecord, "code" | "place" | "label" | "expiresAtMs"> & {
   readonly expiresAtMs?: number | null;
   readonly ended?: EarlierFact["ended"];
   readonly endedAtMs?: number;
@@ -182,7 +188,7 @@ export interface EraseChange {
 export interface ExpireChange {
   readonly kind: "expire";
   readonly place: Place;
-  readonly channel: number;
+  readonly label: string;
 }
 
 export type Change =
@@ -199,9 +205,9 @@ export type Change =
 export interface WriteRequest {
   readonly account: string;
   readonly userId: string;
-  /** Made all or none, in this order: facts, each place and channel once, or one change of another kind. (law/law.ts) */
+  /** Made all or none, in this order: facts, each label of a place once, or one change of another kind. (law/law.ts) */
   readonly changes: readonly Change[];
-  /** The places whose channels the outcome counts. */
+  /** The places whose labels the outcome counts. */
   readonly places: readonly Place[];
   readonly nowMs: number;
   readonly writtenBy?: string | null;
@@ -226,7 +232,7 @@ export interface WriteRequest {
 /** A fact that a write has set or forgotten. */
 export interface MadeChange {
   readonly place: Place;
-  readonly channel: number;
+  readonly label: string;
   readonly value: string | null;
   /** 0 where nothing has changed. */
   readonly revision: number;
@@ -257,12 +263,12 @@ export interface RollbackReport {
   /** null: there is, or was, no fact. */
   readonly changes: readonly {
     readonly place: Place;
-    readonly channel: number;
+    readonly label: string;
     readonly from: string | null;
     readonly to: string | null;
   }[];
   /** What has a history that does not reach back that far. */
-  readonly unreached: readonly { readonly place: Place; readonly channel: number }[];
+  readonly unreached: readonly { readonly place: Place; readonly label: string }[];
   readonly isDone: boolean;
 }
 
@@ -292,12 +298,12 @@ export type WriteOutcome =
   | { readonly outcome: "limit"; readonly used: number }
   | { readonly outcome: "mismatch"; readonly used: number }
   /** The label of this change was removed meanwhile. `param`: what stands before its fields in the request. */
-  | { readonly outcome: "label_gone"; readonly used: number; readonly index: number; readonly param: string }
+  | { readonly outcome: "label_gone"; readonly used: number; readonly label: string; readonly param: string }
   | {
       readonly outcome: "conflict";
       readonly used: number;
       /** The first change whose `ifRevision` does not hold, and the fact that is there. */
-      readonly index: number;
+      readonly label: string;
       readonly param: string;
       readonly present: FactRecord | undefined;
     };
@@ -325,14 +331,14 @@ export type Progress = (done: number, total: number) => void;
 
 export interface FactStore {
   /** The fact that counts in a view; its code need not come with it. */
-  readFact(view: View, channel: number): MaybePromise<FactRecord | undefined>;
+  readFact(view: View, label: string): MaybePromise<FactRecord | undefined>;
   readUser(view: View): MaybePromise<UserState | undefined>;
   readStamp(account: string, userId: string): MaybePromise<string | undefined>;
-  /** Facts and history of all places; of one place and channel only, where given. */
+  /** Facts and history of all places; of one place and label only, where given. */
   readLife(
     account: string,
     userId: string,
-    options: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
+    options: { readonly nowMs: number; readonly place?: Place; readonly label?: string },
   ): Promise<UserLife | undefined>;
   /** Where a user has facts or a history, in the order of their bytes; places with neither may be among them. */
   listPlaces(account: string, userId: string): Promise<Place[]>;
@@ -361,7 +367,7 @@ export interface LabelStore {
    * Removes an own label, unless a user of the account has a fact or a history with it. A write at the same time comes
    * before, and keeps the label, or after, and is refused (`label_gone`).
    */
-  removeLabel(account: string, channel: number): Promise<RemoveLabelOutcome>;
+  removeLabel(account: string, label: string): Promise<RemoveLabelOutcome>;
 }
 
 export interface KeyStore {

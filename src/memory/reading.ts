@@ -8,7 +8,6 @@ import { Failure } from "../base/errors.ts";
 import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { ReadOutcome } from "../blockwork/block-work.ts";
-import { withLabels } from "./facts.ts";
 import { type Person, sealedFor, viewOf } from "./places.ts";
 import type { View } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
@@ -31,22 +30,21 @@ interface MarkedFact {
 async function markFacts(
   { store }: MemoryServices,
   view: View,
-  facts: readonly { readonly channel: number; readonly value: string }[],
-) {
+  facts: readonly Omit<MarkedFact, "mark">[],
+): Promise<MarkedFact[]> {
   const state = await store.readUser(view);
-  const stored = new Map(state?.facts.map(({ channel, value }) => [channel, value]) ?? []);
-  const isGone = ({ channel }: { channel: number }) => !stored.has(channel);
-  const life = facts.some(isGone)
+  const stored = new Map(state?.facts.map(({ label, value }) => [label, value]) ?? []);
+  const life = facts.some(({ label }) => !stored.has(label))
     ? await store.readLife(view.account, view.userId, { nowMs: view.nowMs })
     : undefined;
-  const markOf = (channel: number, value: string): Mark => {
-    const present = stored.get(channel);
+  const markOf = ({ label, value }: Omit<MarkedFact, "mark">): Mark => {
+    const present = stored.get(label);
     if (present !== undefined) return present === value ? "current" : "replaced";
-    const ends = life?.earlier.filter((fact) => fact.channel === channel && view.places.includes(fact.place));
+    const ends = life?.earlier.filter((fact) => fact.label === label && view.places.includes(fact.place));
     const last = ends?.reduce((a, b) => (b.endedAtMs >= a.endedAtMs ? b : a), ends[0]);
     return last?.ended ?? "unknown_here";
   };
-  return facts.map(({ channel, value }) => ({ channel, value, mark: markOf(channel, value) }));
+  return facts.map((fact) => ({ ...fact, mark: markOf(fact) }));
 }
 
 export async function readPresentedBlock(
@@ -59,8 +57,10 @@ export async function readPresentedBlock(
   const work = services.blockWork.begin(requester);
   const reading = await readWithAllKeys(services, work, sealedFor(view), input.block);
   if (reading.ok) {
-    const marked = await markFacts(services, view, reading.facts);
-    return { ...reading, facts: await withLabels(services, account, marked) };
+    const channels = reading.facts.map(({ channel }) => channel);
+    const labels = await services.labels.namesOf(account, channels);
+    const facts = reading.facts.map((fact, i) => ({ ...fact, label: labels[i] }));
+    return { ...reading, facts: await markFacts(services, view, facts) };
   }
   const detail =
     reading.kind === "unknown-version"

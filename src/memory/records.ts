@@ -107,7 +107,7 @@ export interface EndedFact {
   readonly account: string;
   readonly userId: string;
   readonly place: Place;
-  readonly channel: number;
+  readonly label: string;
   readonly revision: number;
   /** The moment at which it expired, not that at which it was found. */
   readonly endedAtMs: number;
@@ -123,7 +123,7 @@ export interface RecordedEvent {
   readonly userId: string;
   readonly place: Place;
   /** null: everything at the place, and inside it, was forgotten. */
-  readonly channel: number | null;
+  readonly label: string | null;
   readonly revision: number;
   readonly kind: EventKind;
   readonly writtenBy: string | null;

@@ -7,7 +7,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { EventIds, EventIdsOf } from "./event-ids.ts";
 import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent } from "./events.ts";
-import type { Labels } from "./labels.ts";
 import type { EventLog, RecordedEvent } from "./records.ts";
 
 interface Followed {
@@ -27,7 +26,6 @@ const MISSED_MAX = 10_000;
 
 export class SharedEvents implements EventSource {
   readonly #log: EventLog;
-  readonly #labels: Labels;
   readonly #clock: Clock;
   readonly #idsOf: EventIdsOf;
   readonly #followed = new Map<string, Followed>();
@@ -35,9 +33,8 @@ export class SharedEvents implements EventSource {
   #timer: NodeJS.Timeout | undefined;
   #reading = false;
 
-  constructor(log: EventLog, labels: Labels, clock: Clock, idsOf: EventIdsOf) {
+  constructor(log: EventLog, clock: Clock, idsOf: EventIdsOf) {
     this.#log = log;
-    this.#labels = labels;
     this.#clock = clock;
     this.#idsOf = idsOf;
   }
@@ -71,7 +68,7 @@ export class SharedEvents implements EventSource {
     if (ids === undefined || number === undefined) return undefined;
     const { first, last, events } = await this.#log.readEvents([account], number, MISSED_MAX);
     if (number < first || number > last || events.length === MISSED_MAX) return undefined;
-    return this.#toldOf(ids, events);
+    return events.map((event) => toldOf(ids, event));
   }
 
   /** Has events recorded for as long as somebody listens, and an hour longer. */
@@ -123,8 +120,7 @@ export class SharedEvents implements EventSource {
       const state = this.#followed.get(account);
       if (state?.log === undefined || number <= state.last) continue;
       state.last = number;
-      const [told] = await this.#toldOf(state.log.ids, [recorded]);
-      this.#tellListeners(account, told);
+      this.#tellListeners(account, toldOf(state.log.ids, recorded));
     }
     const isMore = events.length === PAGE;
     const upTo = isMore ? events[PAGE - 1].number : last;
@@ -138,17 +134,12 @@ export class SharedEvents implements EventSource {
     return isMore;
   }
 
-  async #toldOf(ids: EventIds, events: readonly RecordedEvent[]): Promise<ToldEvent[]> {
-    const told: ToldEvent[] = [];
-    for (const { account, number, channel, ...event } of events) {
-      const [label] = channel === null ? [undefined] : await this.#labels.namesOf(account, [channel]);
-      told.push({ id: ids.idOf(number), number, event: { ...event, label } });
-    }
-    return told;
-  }
-
   close(): void {
     clearInterval(this.#timer);
     this.#followed.clear();
   }
+}
+
+function toldOf(ids: EventIds, { account: _, number, label, ...event }: RecordedEvent): ToldEvent {
+  return { id: ids.idOf(number), number, event: { ...event, label: label ?? undefined } };
 }

@@ -95,7 +95,7 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     }
   const labels = new Labels(store);
   if (account !== undefined && userId !== undefined) {
-    yield* userLines(store, account, userId, { nowMs, labels: await labels.of(account) });
+    yield* userLines(store, account, userId, { nowMs, labels });
     return;
   }
   for await (const user of store.walkUsers(account)) {
@@ -103,7 +103,7 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     if (user.account === DEMO_ACCOUNT) continue;
     const life = await store.readLife(user.account, user.userId, { nowMs });
     if (life !== undefined && life.facts.length + life.earlier.length > 0)
-      yield userLine(user.account, user.userId, life, await labels.of(user.account));
+      yield await userLine(user.account, user.userId, life, labels);
   }
   if (account === undefined)
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
@@ -123,7 +123,7 @@ async function* userLines(
   store: Store,
   account: string,
   userId: string,
-  { nowMs, labels }: { readonly nowMs: number; readonly labels: AccountLabels },
+  { nowMs, labels }: { readonly nowMs: number; readonly labels: Labels },
 ): AsyncGenerator<UserLine> {
   const places = await store.listPlaces(account, userId);
   let facts: FactRecord[] = [];
@@ -137,7 +137,7 @@ async function* userLines(
     for (const { value } of [...(life?.facts ?? []), ...(life?.earlier ?? [])])
       length += value.length + VALUE_EXTRA_LENGTH;
     if (length < LINE_LENGTH) continue;
-    yield line();
+    yield await line();
     [facts, earlier, length] = [[], [], 0];
   }
   const present = new Set(places.length > 1 ? await store.listPlaces(account, userId) : places);
@@ -145,7 +145,7 @@ async function* userLines(
     throw new Failure("overloaded", "A project of this user was moved or forgotten meanwhile.", {
       retryAfterS: 1,
     });
-  if (facts.length + earlier.length > 0) yield line();
+  if (facts.length + earlier.length > 0) yield await line();
 }
 
 /**
@@ -173,9 +173,8 @@ export function lineImport(
     }
     if (line.kind === "user") {
       await labelled;
-      const known = await labels.of(line.account);
-      checkUserLine(line, known);
-      return { facts: await importUserLine(store, line, known, nowMs) };
+      checkUserLine(line, await labels.of(line.account));
+      return { facts: await importUserLine(store, line, nowMs) };
     }
     requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));
     return importRequest(store, line.request, await requestIds);

@@ -8,7 +8,14 @@ import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
-import { type AccountLabels, unknownLabel } from "./labels.ts";
+import {
+  type AccountLabels,
+  byPlaceAndChannel,
+  type Labels,
+  type OnChannel,
+  unknownLabel,
+} from "./labels.ts";
+import { type FactName, nameOf } from "./law/user-memory.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
 import type { EarlierFact, FactRecord, PastValue, Store, UserLife } from "./ports.ts";
 import type { Place } from "./records.ts";
@@ -46,37 +53,38 @@ export interface UserLine {
 
 const ENDINGS: readonly unknown[] = ["replaced", "forgotten", "expired"];
 
-export function userLine(
+export async function userLine(
   account: string,
   userId: string,
   { facts, earlier }: Pick<UserLife, "facts" | "earlier">,
-  labels: AccountLabels,
-): UserLine {
-  const labelOf = ({ channel }: { readonly channel: number }) => labels.at(channel)?.label ?? "";
+  labels: Labels,
+): Promise<UserLine> {
+  const inOrder = async <F extends FactName>(values: readonly F[]) =>
+    (await labels.withChannels(account, values)).sort(byPlaceAndChannel);
   return {
     kind: "user",
     account,
     user_id: userId,
-    facts: facts.map((fact) => exportedFact(fact, labelOf(fact))),
-    ...(earlier.length === 0 ? {} : { earlier: earlier.map((fact) => exportedEarlier(fact, labelOf(fact))) }),
+    facts: (await inOrder(facts)).map(exportedFact),
+    ...(earlier.length === 0 ? {} : { earlier: (await inOrder(earlier)).map(exportedEarlier) }),
   };
 }
 
-function exportedFact(fact: FactRecord, label: string): ExportedFact {
+function exportedFact(fact: OnChannel<FactRecord>): ExportedFact {
   const { expiresAtMs } = fact;
   return {
-    ...exportedValue(fact, label),
+    ...exportedValue(fact),
     ...(expiresAtMs === null ? {} : { expires_at: isoTime(expiresAtMs) }),
   };
 }
 
-function exportedEarlier(fact: EarlierFact, label: string): ExportedEarlier {
-  return { ...exportedValue(fact, label), ended: fact.ended, ended_at: isoTime(fact.endedAtMs) };
+function exportedEarlier(fact: OnChannel<EarlierFact>): ExportedEarlier {
+  return { ...exportedValue(fact), ended: fact.ended, ended_at: isoTime(fact.endedAtMs) };
 }
 
-function exportedValue(fact: FactRecord | EarlierFact, label: string): ExportedValue {
+function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedValue {
   return {
-    label,
+    label: fact.label,
     value: fact.value,
     channel: fact.channel,
     revision: fact.revision,
@@ -90,20 +98,14 @@ function exportedValue(fact: FactRecord | EarlierFact, label: string): ExportedV
 }
 
 /** Writes a line's facts, all or none; how many were written. The line has been checked. */
-export async function importUserLine(
-  store: Store,
-  line: UserLine,
-  labels: AccountLabels,
-  nowMs: number,
-): Promise<number> {
+export async function importUserLine(store: Store, line: UserLine, nowMs: number): Promise<number> {
   const { account, user_id: userId } = line;
-  const lives = new Map<string, { place: Place; channel: number; values: PastValue[] }>();
+  const lives = new Map<string, { place: Place; label: string; values: PastValue[] }>();
   const earlier = [...(line.earlier ?? [])].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
   for (const fact of [...earlier, ...line.facts]) {
-    const { place = OWN_PLACE } = fact;
-    const { channel } = labels.find(fact.label)!;
-    const name = `${channel} ${place}`;
-    const known = lives.get(name) ?? { place, channel, values: [] };
+    const { place = OWN_PLACE, label } = fact;
+    const name = nameOf({ place, label });
+    const known = lives.get(name) ?? { place, label, values: [] };
     known.values.push(pastValue(fact));
     lives.set(name, known);
   }
@@ -142,7 +144,7 @@ export function checkUserLine(line: UserLine, labels: AccountLabels): void {
     checkExported(fact, labels);
     if (!ENDINGS.includes(fact.ended) || !isTime(fact.ended_at)) throw wrong("an earlier value has no end");
   }
-  const names = facts.map(({ label, place = OWN_PLACE }) => `${label} ${place}`);
+  const names = facts.map(({ label, place = OWN_PLACE }) => nameOf({ place, label }));
   if (new Set(names).size < names.length) throw wrong("a label is given twice");
 }
 

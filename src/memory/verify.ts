@@ -90,20 +90,20 @@ async function verifyView(
   // No request waits for it: it has no deadline.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
-  const bare = state.facts.map(({ code: _, ...fact }) => fact);
+  const facts = await labels.withChannels(account, state.facts);
+  const bare = facts.map(({ code: _, ...fact }) => fact);
   const built = await blockWork.build(work, { ...job, facts: bare });
   const overflow = built.overflow.length;
-  for (const fact of state.facts) {
+  for (const fact of facts) {
     if (fact.code === undefined || keptCode(fact, fact.code.version) !== undefined) continue;
-    const [label] = await labels.namesOf(account, [fact.channel]);
-    return { fault: `the code bits kept on ${label} fail their checksum`, overflow };
+    return { fault: `the code bits kept on ${fact.label} fail their checksum`, overflow };
   }
-  if (state.facts.some(({ code }) => code !== undefined)) {
-    const kept = await blockWork.build(work, { ...job, facts: state.facts });
+  if (facts.some(({ code }) => code !== undefined)) {
+    const kept = await blockWork.build(work, { ...job, facts });
     if (kept.text !== built.text)
       return { fault: "the code bits kept with the facts give another block", overflow };
   }
-  const expected = state.facts.filter(({ channel }) => built.carried.includes(channel));
+  const expected = facts.filter(({ channel }) => built.carried.includes(channel));
   const fault = await findReadBackFault(services, work, userId, { text: built.text, expected });
   return fault === undefined ? { overflow } : { fault, overflow };
 }

@@ -8,6 +8,7 @@ import { storeAnswersConformance } from "../conformance/store-answers.ts";
 import { storeCountsConformance } from "../conformance/store-counts.ts";
 import { storeLifeConformance } from "../conformance/store-life.ts";
 import { storePlacesConformance } from "../conformance/store-places.ts";
+import { labelAt } from "../fixtures/views.ts";
 import { openNewStore } from "../postgres/server.ts";
 
 storeConformance("citus", openNewStore);
@@ -21,7 +22,7 @@ test("citus: a write of more rows than a statement has parameters for is stored 
   const { store, end } = await openNewStore();
   const places = Array.from({ length: 60 }, (_, i) => `p${i}`);
   const changes = places.flatMap((place) =>
-    Array.from({ length: 100 }, (_, channel) => ({ place, channel, value: `${place} ${channel}` })),
+    Array.from({ length: 100 }, (_, i) => ({ place, label: labelAt(i), value: `${place} ${i}` })),
   );
   const request = { ...write("ada", [[0, "x"]]), changes };
   assert.equal((await store.write(request)).outcome, "stored");

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Change, FactChange, Store, WriteRequest } from "../../src/memory/ports.ts";
+import { changesOf, labelAt } from "../fixtures/views.ts";
 import { beforeIn, checksOf, NOW, type StoreUnderTest, write } from "./store.ts";
 
 const DAY_MS = 86_400_000;
@@ -11,7 +12,11 @@ function keyed(key: string, changes: Change[], more: Partial<WriteRequest> = {})
   return { ...write("ada", [], { changes, ...more }), idempotency };
 }
 
-const set = (channel: number, value: string, place = ""): FactChange => ({ place, channel, value });
+const set = (number: number, value: string, place = ""): FactChange => ({
+  place,
+  label: labelAt(number),
+  value,
+});
 
 /** What a repeated request gets. */
 async function repeated(store: Store, request: ReturnType<typeof keyed>) {
@@ -22,7 +27,7 @@ async function repeated(store: Store, request: ReturnType<typeof keyed>) {
 }
 
 const FORGETTINGS: Record<string, (store: Store) => Promise<unknown>> = {
-  "a fact": (store) => store.write(write("ada", [], { changes: [{ place: "", channel: 9, value: null }] })),
+  "a fact": (store) => store.write(write("ada", [], { changes: changesOf([[9, null]]) })),
   "a place": (store) => store.forgetUser("acme", "ada", "loom"),
   "the user": (store) => store.forgetUser("acme", "ada"),
 };
@@ -68,7 +73,7 @@ export function storeAnswersConformance(name: string, open: () => Promise<StoreU
 
   check("a request whose condition no longer holds gets its first answer", async ({ store }) => {
     const terms = { label: "USER.name", oneOf: null, maxBytes: null };
-    const item = { channel: 0, places: [""], item: "a", terms, expiresAtMs: null };
+    const item = { label: terms.label, places: [""], item: "a", terms, expiresAtMs: null };
     const append = keyed("append", [{ ...item, kind: "append" }]);
     const remove = keyed("remove", [{ ...item, kind: "remove" }]);
     for (const request of [append, remove]) assert.equal((await store.write(request)).outcome, "stored");
@@ -115,7 +120,7 @@ export function storeAnswersConformance(name: string, open: () => Promise<StoreU
       await store.write(write("ada", [[9, "x"]]));
       await store.write(write("ada", [[0, "secret"]]));
       const request = keyed("once", [set(0, "Grace")]);
-      const forgetting = write("ada", [], { changes: [{ place: "", channel: 0, value: null }] });
+      const forgetting = write("ada", [], { changes: changesOf([[0, null]]) });
       await Promise.all([store.write(request), store.write(forgetting)]);
       assert.equal((await repeated(store, request)).changes, undefined);
     },
@@ -123,7 +128,7 @@ export function storeAnswersConformance(name: string, open: () => Promise<StoreU
 
   check("a fact that is forgotten with its history kept leaves what was answered", async ({ store }) => {
     await store.write(write("ada", [[0, "Ada"]]));
-    const request = keyed("once", [{ place: "", channel: 0, value: null, keepHistory: true }]);
+    const request = keyed("once", [{ place: "", label: labelAt(0), value: null, keepHistory: true }]);
     const kept = keyed("kept", [set(0, "Grace")]);
     for (const write of [kept, request]) await store.write(write);
     assert.equal((await repeated(store, kept)).changes?.[0].previous?.value, "Ada");

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { exportLines } from "../../src/memory/transfer.ts";
-import { briefly, viewOf } from "../fixtures/views.ts";
+import { briefly, labelAt, viewOf } from "../fixtures/views.ts";
 import { checksOf, forgottenIn, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
 
 const unlimitedOn = (day: string) => ({ keyId: "big", month: day.slice(0, 7), day, limit: null });
@@ -33,20 +33,20 @@ export function storeCountsConformance(name: string, open: () => Promise<StoreUn
     await store.write(write("ada", [[1, "Engine"]]));
     assert.equal(await users(), 1);
     const state = (await store.readUser(viewOf("ada")))!;
-    const forget = async (channel: number, ifRevision?: number) => {
-      const change = { place: "", channel, value: null };
+    const forget = async (label: string, ifRevision?: number) => {
+      const change = { place: "", label, value: null };
       const changes = [ifRevision === undefined ? change : { ...change, ifRevision }];
       const outcome = await store.write(write("ada", [], { changes }));
       return outcome.outcome === "stored" ? [forgottenIn(outcome), outcome.channelCount] : outcome.outcome;
     };
-    for (const [channel, revision] of [[5], [5, 1], [0, 999]] as [number, number?][]) {
-      assert.deepEqual(await forget(channel, revision), revision === undefined ? [0, 2] : "conflict");
+    for (const [number, revision] of [[5], [5, 1], [0, 999]] as [number, number?][]) {
+      assert.deepEqual(await forget(labelAt(number), revision), revision === undefined ? [0, 2] : "conflict");
       assert.deepEqual(await store.readUser(viewOf("ada")), state);
     }
     const [name, work] = state.facts;
-    assert.deepEqual(await forget(work.channel, work.revision), [1, 1]);
+    assert.deepEqual(await forget(work.label, work.revision), [1, 1]);
     assert.ok(![first, state.stamp].includes(await store.readStamp("acme", "ada")));
-    assert.deepEqual(await forget(name.channel, name.revision), [1, 0]);
+    assert.deepEqual(await forget(name.label, name.revision), [1, 0]);
     const code = { version: 3, bits: { length: 8, bytes: Uint8Array.of(1) }, checksum: 1 };
     await store.saveCodes("acme", "ada", [{ ...state.facts[0], code }]);
     assert.deepEqual([await store.readUser(viewOf("ada")), await users()], [undefined, 0]);

@@ -4,19 +4,19 @@
 
 import assert from "node:assert/strict";
 import type { EarlierFact, FactChange, Store, WriteOutcome } from "../../src/memory/ports.ts";
-import { viewOf } from "../fixtures/views.ts";
+import { labelAt, numberOf, viewOf } from "../fixtures/views.ts";
 import { beforeIn, checksOf, forgottenIn, NOW, type StoreUnderTest, write } from "./store.ts";
 import { storeLabelsConformance } from "./store-labels.ts";
 
 const PROJECT = ["", "loom"];
 const WORKTREE = ["", "loom", "loom/feature-x"];
 
-function set(channel: number, value: string, more: Partial<FactChange> = {}): FactChange {
-  return { place: "", channel, value, ...more };
+function set(number: number, value: string, more: Partial<FactChange> = {}): FactChange {
+  return { place: "", label: labelAt(number), value, ...more };
 }
 
-function forget(channel: number, more: Partial<FactChange> = {}): FactChange {
-  return { place: "", channel, value: null, ...more };
+function forget(number: number, more: Partial<FactChange> = {}): FactChange {
+  return { place: "", label: labelAt(number), value: null, ...more };
 }
 
 async function change(
@@ -40,11 +40,9 @@ async function earlierOf(store: Store, nowMs = NOW): Promise<readonly EarlierFac
 }
 
 const valuesAt = async (store: Store, places: string[], nowMs = NOW) =>
-  (await store.readUser(viewOf("ada", "acme", { places, nowMs })))?.facts.map(({ place, channel, value }) => [
-    place,
-    channel,
-    value,
-  ]) ?? [];
+  ((await store.readUser(viewOf("ada", "acme", { places, nowMs })))?.facts ?? [])
+    .map(({ place, label, value }) => [place, numberOf(label), value] as const)
+    .sort(([, a], [, b]) => a - b);
 
 export function storeLifeConformance(name: string, open: () => Promise<StoreUnderTest>): void {
   storeLabelsConformance(name, open);
@@ -80,9 +78,9 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       ["loom/feature-x", 20, "the worktree's"],
       ["loom", 255, "own label"],
     ]);
-    const fact = await store.readFact(viewOf("ada", "acme", { places: WORKTREE }), 20);
+    const fact = await store.readFact(viewOf("ada", "acme", { places: WORKTREE }), labelAt(20));
     assert.equal(fact?.value, "the worktree's");
-    assert.equal((await store.readFact(viewOf("ada", "acme", { places: PROJECT }), 0))?.place, "");
+    assert.equal((await store.readFact(viewOf("ada", "acme", { places: PROJECT }), labelAt(0)))?.place, "");
     assert.equal(await store.readUser(viewOf("ada/loom")), undefined);
     assert.equal((await store.statistics()).users, 1);
     assert.equal((await store.statistics()).facts, 6);
@@ -128,14 +126,14 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       const at = (nowMs: number) => viewOf("ada", "acme", { nowMs });
       const before = await store.readUser(at(end - 1));
       assert.deepEqual([before?.facts.length, before?.nextEndMs], [3, end]);
-      assert.equal((await store.readFact(at(end - 1), 1))?.expiresAtMs, end);
+      assert.equal((await store.readFact(at(end - 1), labelAt(1)))?.expiresAtMs, end);
       for (const swept of [false, true]) {
         if (swept) await store.sweep(end);
-        assert.equal(await store.readFact(at(end), 1), undefined);
+        assert.equal(await store.readFact(at(end), labelAt(1)), undefined);
         const state = await store.readUser(at(end));
         assert.deepEqual(
-          state?.facts.map(({ channel }) => channel),
-          [0, 41],
+          state?.facts.map(({ label }) => label),
+          [labelAt(41), labelAt(0)],
         );
         assert.equal(state?.nextEndMs, end + 1);
         const [entry, ...others] = await earlierOf(store, end);
@@ -157,7 +155,10 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       await stored(store, [set(0, "a", { expiresAtMs: NOW + 10 })]);
       await stored(store, [set(0, "a")], NOW + 5);
       await store.sweep(NOW + 20);
-      assert.equal((await store.readFact(viewOf("ada", "acme", { nowMs: NOW + 20 }), 0))?.value, "a");
+      assert.equal(
+        (await store.readFact(viewOf("ada", "acme", { nowMs: NOW + 20 }), labelAt(0)))?.value,
+        "a",
+      );
       await stored(store, [set(0, "b", { expiresAtMs: NOW + 30 })], NOW + 21);
       const outcome = await stored(store, [set(0, "c", { ifRevision: 0 })], NOW + 30);
       assert.deepEqual(beforeIn(outcome), [undefined]);
@@ -218,11 +219,11 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
   check("since when a value holds stays when it is written again", async ({ store }) => {
     await stored(store, [set(0, "a")], NOW);
     await stored(store, [set(0, "a", { expiresAtMs: NOW + 100 })], NOW + 7);
-    const fact = await store.readFact(viewOf("ada"), 0);
+    const fact = await store.readFact(viewOf("ada"), labelAt(0));
     assert.deepEqual([fact?.sinceMs, fact?.updatedAtMs, fact?.ordinal], [NOW, NOW + 7, 1]);
     // The clock was set back.
     await stored(store, [set(0, "a")], NOW - 5);
-    const back = await store.readFact(viewOf("ada"), 0);
+    const back = await store.readFact(viewOf("ada"), labelAt(0));
     assert.deepEqual([back?.sinceMs, back?.updatedAtMs], [NOW - 5, NOW - 5]);
     assert.deepEqual(await earlierOf(store), []);
   });
@@ -237,8 +238,8 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       ["b", "y"],
     );
     assert.deepEqual(
-      (await earlierOf(store)).map(({ channel, ordinal, value, ended, endedAtMs }) => [
-        channel,
+      (await earlierOf(store)).map(({ label, ordinal, value, ended, endedAtMs }) => [
+        numberOf(label),
         ordinal,
         value,
         ended,
@@ -252,7 +253,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     assert.equal(await store.readUser(viewOf("ada")), undefined);
     // It is written again: the history goes on.
     await stored(store, [set(0, "c")], NOW + 3);
-    assert.equal((await store.readFact(viewOf("ada"), 0))?.ordinal, 3);
+    assert.equal((await store.readFact(viewOf("ada"), labelAt(0)))?.ordinal, 3);
     assert.equal((await earlierOf(store)).length, 2);
     // A fact that is gone, and has a history, can be forgotten.
     await stored(store, [forget(0, { keepHistory: true })], NOW + 4);
@@ -284,9 +285,9 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
         );
       const refused = await attempt(first.revision);
       assert.ok(refused.outcome === "conflict");
-      assert.deepEqual([refused.index, refused.present?.value, refused.used], [1, "a", 0]);
+      assert.deepEqual([refused.label, refused.present?.value, refused.used], [labelAt(0), "a", 0]);
       assert.equal(refused.present?.revision, first.revision - 1);
-      assert.equal(await store.readFact(viewOf("ada"), 2), undefined);
+      assert.equal(await store.readFact(viewOf("ada"), labelAt(2)), undefined);
       assert.equal(await store.readUsage("key1", "2026-11"), 0);
       const done = await attempt(first.revision - 1);
       assert.ok(done.outcome === "stored");
@@ -296,7 +297,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       assert.equal(again.revision, done.revision);
       for (const changes of [[set(0, "c", { ifRevision: 0 })], [set(3, "d"), set(0, "c", { ifRevision: 0 })]])
         assert.equal((await change(store, changes)).outcome, "conflict");
-      assert.equal(await store.readFact(viewOf("ada"), 3), undefined);
+      assert.equal(await store.readFact(viewOf("ada"), labelAt(3)), undefined);
     },
   );
 
@@ -312,7 +313,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       const won = outcomes.flatMap((outcome, i) => (outcome.outcome === "stored" ? [{ outcome, i }] : []));
       assert.equal(won.length, 1);
       revision = won[0].outcome.revision;
-      assert.equal((await store.readFact(viewOf("ada"), 0))?.value, `r${round} w${won[0].i}`);
+      assert.equal((await store.readFact(viewOf("ada"), labelAt(0)))?.value, `r${round} w${won[0].i}`);
       for (const outcome of outcomes) {
         if (outcome.outcome === "conflict") assert.equal(outcome.present?.revision, revision);
       }
@@ -342,7 +343,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       ],
     );
     assert.deepEqual(
-      life?.facts.map(({ place, channel, value, ordinal }) => [place, channel, value, ordinal]),
+      life?.facts.map(({ place, label, value, ordinal }) => [place, numberOf(label), value, ordinal]),
       [
         ["", 0, "d", 4],
         ["", 1, "e", 1],
@@ -351,10 +352,10 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     );
   });
 
-  check("the life of one place and channel can be asked for alone", async ({ store }) => {
+  check("the life of one place and label can be asked for alone", async ({ store }) => {
     await stored(store, [set(0, "a"), set(0, "p", { place: "loom" }), set(1, "x")]);
     await stored(store, [set(0, "b"), set(0, "q", { place: "loom" }), set(1, "y")], NOW + 1);
-    const life = await store.readLife("acme", "ada", { nowMs: NOW, place: "loom", channel: 0 });
+    const life = await store.readLife("acme", "ada", { nowMs: NOW, place: "loom", label: labelAt(0) });
     assert.deepEqual(
       [life?.facts.map(({ value }) => value), life?.earlier.map(({ value }) => value)],
       [["q"], ["p"]],

@@ -4,25 +4,25 @@
  */
 
 import assert from "node:assert/strict";
-import type { FactChange, Store } from "../../src/memory/ports.ts";
-import { briefly, viewOf } from "../fixtures/views.ts";
+import type { Change, FactChange, Store } from "../../src/memory/ports.ts";
+import { briefly, labelAt, numberOf, viewOf } from "../fixtures/views.ts";
 import { keyRequest } from "./key-requests.ts";
 import { beforeIn, checksOf, forgottenIn, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
 
-const set = (channel: number, value: string, more: Partial<FactChange> = {}): FactChange => ({
+const set = (number: number, value: string, more: Partial<FactChange> = {}): FactChange => ({
   place: "",
-  channel,
+  label: labelAt(number),
   value,
   ...more,
 });
-const forget = (channel: number, more: Partial<FactChange> = {}): FactChange => ({
+const forget = (number: number, more: Partial<FactChange> = {}): FactChange => ({
   place: "",
-  channel,
+  label: labelAt(number),
   value: null,
   ...more,
 });
 
-async function stored(store: Store, changes: FactChange[], nowMs = NOW, more = {}) {
+async function stored(store: Store, changes: Change[], nowMs = NOW, more = {}) {
   const outcome = await store.write(write("ada", [], { changes, nowMs, ...more }));
   assert.ok(outcome.outcome === "stored", outcome.outcome);
   return outcome;
@@ -109,7 +109,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
         forget(2, { place: "loom", keepHistory: true }),
       ]);
       assert.equal(await store.forgetUser("acme", "ada", "loom"), true);
-      assert.equal((await store.readFact(viewOf("ada"), 0))?.value, "Ada");
+      assert.equal((await store.readFact(viewOf("ada"), labelAt(0)))?.value, "Ada");
       await stored(store, [forget(0), forget(1)]);
       assert.equal(await store.readStamp("acme", "ada"), undefined);
       assert.equal((await store.statistics()).users, 0);
@@ -166,7 +166,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     assert.equal(await store.readUsage("key1", "2026-11"), 3);
   });
 
-  check("channels are counted over places, without facts that have expired", async ({ store }) => {
+  check("labels are counted over places, without facts that have expired", async ({ store }) => {
     const places = ["", "loom"];
     await stored(store, [set(200, "lasts"), set(7, "short", { expiresAtMs: NOW + 5 })]);
     await stored(store, [set(7, "loom's", { place: "loom", expiresAtMs: NOW + 9 })]);
@@ -183,15 +183,15 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
   ] as const)
     check(`a fact that lasted, got an end by ${how} and has ended is not counted`, async ({ store }) => {
       /** The count after a write of a new fact; of a condition nothing is certain before the facts are read. */
-      const countAt = async (channel: number, nowMs: number, places = [""]) => {
+      const countAt = async (number: number, nowMs: number, places = [""]) => {
         const condition = ifRevision === undefined ? {} : { ifRevision };
-        const outcome = await stored(store, [set(channel, "new", condition)], nowMs, { places });
+        const outcome = await stored(store, [set(number, "new", condition)], nowMs, { places });
         return outcome.channelCount;
       };
-      const change = async (channel: number, value: string, more: Partial<FactChange> = {}) => {
-        const present = await store.readFact(viewOf("ada"), channel);
+      const change = async (number: number, value: string, more: Partial<FactChange> = {}) => {
+        const present = await store.readFact(viewOf("ada"), labelAt(number));
         const condition = ifRevision === undefined ? {} : { ifRevision: present?.revision ?? 0 };
-        await stored(store, [set(channel, value, { ...more, ...condition })]);
+        await stored(store, [set(number, value, { ...more, ...condition })]);
       };
       await change(0, "lasts");
       await change(1, "short", { expiresAtMs: NOW + 5 });
@@ -210,19 +210,22 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
       assert.equal(await countAt(14, NOW + 8), 8, "2 goes on to count");
     });
 
-  check("a user's facts are in the order of their channels, whatever their places", async ({ store }) => {
+  check("a user's facts are in the order of their labels, whatever their places", async ({ store }) => {
     await stored(store, [set(30, "person's"), set(20, "person's"), set(5, "loom's", { place: "loom" })]);
     const state = await store.readUser(viewOf("ada", "acme", { places: ["", "loom"] }));
     assert.deepEqual(
-      state?.facts.map(({ place, channel }) => [place, channel]),
+      state?.facts.map(({ place, label }) => [place, label]),
       [
-        ["loom", 5],
-        ["", 20],
-        ["", 30],
+        ["", "PROJ.status"],
+        ["", "TASK.current"],
+        ["loom", "USER.os"],
       ],
     );
     for (const userId of ["nobody", "ada"])
-      assert.equal(await store.readFact(viewOf(userId, "acme", { places: ["", "none"] }), 9), undefined);
+      assert.equal(
+        await store.readFact(viewOf(userId, "acme", { places: ["", "none"] }), labelAt(9)),
+        undefined,
+      );
   });
 
   check("a history is in order, with what has expired and was not swept yet", async ({ store }) => {
@@ -239,24 +242,18 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     const first = ["first", "replaced"];
     const expired = ["second", "expired"];
     assert.deepEqual(
-      life?.earlier.map(({ place, channel, ordinal, value, ended }) => [
-        place,
-        channel,
-        ordinal,
-        value,
-        ended,
-      ]),
+      life?.earlier.map(({ place, label, ordinal, value, ended }) => [place, label, ordinal, value, ended]),
       [
-        ["", 5, 1, ...first],
-        ["", 5, 2, ...expired],
-        ["", 7, 1, ...first],
-        ["loom", 6, 1, ...first],
-        ["loom", 6, 2, ...expired],
-        ["loom", 9, 1, ...first],
+        ["", "USER.location", 1, ...first],
+        ["", "USER.os", 1, ...first],
+        ["", "USER.os", 2, ...expired],
+        ["loom", "USER.language", 1, ...first],
+        ["loom", "USER.role", 1, ...first],
+        ["loom", "USER.role", 2, ...expired],
       ],
     );
     assert.deepEqual(
-      life?.facts.map(({ place, channel }) => [place, channel]),
+      life?.facts.map(({ place, label }) => [place, numberOf(label)]),
       [
         ["", 7],
         ["loom", 9],
@@ -265,7 +262,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
   });
 
   check(
-    "a life is of one channel at all places, or of one place, where that is asked for",
+    "a life is of one label at all places, or of one place, where that is asked for",
     async ({ store }) => {
       const all = [set(0, "a"), set(1, "b"), set(0, "c", { place: "loom" }), set(1, "d", { place: "loom" })];
       await stored(store, all);
@@ -274,11 +271,11 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
         store,
         all.map((change) => ({ ...change, value: `${change.value}2` })),
       );
-      const lifeOf = async (options: { place?: string; channel?: number }) => {
+      const lifeOf = async (options: { place?: string; label?: string }) => {
         const life = await store.readLife("acme", "ada", { nowMs: NOW, ...options });
         return [life?.facts.map(({ value }) => value), life?.earlier.map(({ value }) => value)];
       };
-      assert.deepEqual(await lifeOf({ channel: 0 }), [
+      assert.deepEqual(await lifeOf({ label: labelAt(0) }), [
         ["a2", "c2", "e"],
         ["a", "c"],
       ]);
@@ -286,7 +283,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
         ["c2", "d2"],
         ["c", "d"],
       ]);
-      assert.deepEqual(await lifeOf({ place: "loom", channel: 1 }), [["d2"], ["d"]]);
+      assert.deepEqual(await lifeOf({ place: "loom", label: labelAt(1) }), [["d2"], ["d"]]);
     },
   );
 
@@ -294,10 +291,10 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     "writer and session of a value are kept with it, and are nobody's where none was named",
     async ({ store }) => {
       await stored(store, [set(0, "a")], NOW, { writtenBy: "écrivain", sessionId: "sitzung-ü" });
-      const named = await store.readFact(viewOf("ada"), 0);
+      const named = await store.readFact(viewOf("ada"), labelAt(0));
       assert.deepEqual([named?.value, named?.writtenBy, named?.sessionId], ["a", "écrivain", "sitzung-ü"]);
       await stored(store, [set(0, "b")]);
-      const unnamed = await store.readFact(viewOf("ada"), 0);
+      const unnamed = await store.readFact(viewOf("ada"), labelAt(0));
       assert.deepEqual([unnamed?.value, unnamed?.writtenBy, unnamed?.sessionId], ["b", null, null]);
       await stored(store, [set(0, "c")], NOW, { sessionId: "s" });
       const life = await store.readLife("acme", "ada", { nowMs: NOW });
@@ -319,7 +316,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
   check("the writer of a value stays when another writes the same value again", async ({ store }) => {
     const first = { writtenBy: "codex", sessionId: "s1" };
     const writerOf = async () => {
-      const fact = await store.readFact(viewOf("ada"), 0);
+      const fact = await store.readFact(viewOf("ada"), labelAt(0));
       return [fact?.value, fact?.writtenBy, fact?.sessionId];
     };
     await stored(store, [set(0, "a"), set(1, "x")], NOW, first);
@@ -344,7 +341,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
   check("a sweep says which facts have ended", async ({ store }) => {
     const first = await stored(store, [set(1, "x", { place: "loom", expiresAtMs: NOW + 1 })]);
     await stored(store, [set(2, "y", { expiresAtMs: NOW + 3 })]);
-    const place = { account: "acme", userId: "ada", place: "loom", channel: 1 };
+    const place = { account: "acme", userId: "ada", place: "loom", label: labelAt(1) };
     const ended = { ...place, revision: first.revision, endedAtMs: NOW + 1 };
     assert.deepEqual(await store.sweep(NOW + 2), [ended]);
     assert.deepEqual(await store.sweep(NOW + 2), []);
@@ -371,20 +368,83 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     },
   );
 
-  check("every channel from 0 to 255 is a fact of its own", async ({ store }) => {
-    const channels = Array.from({ length: 256 }, (_, channel) => channel);
-    const changes = channels.flatMap((channel) => [set(channel, `${channel}`)]);
+  check("256 labels are facts of their own, also one that begins like another", async ({ store }) => {
+    const numbers = Array.from({ length: 256 }, (_, number) => number);
+    const changes = numbers.map((number) => set(number, `${number}`));
     assert.equal((await stored(store, changes)).channelCount, 256);
     assert.deepEqual(
-      (await store.readUser(viewOf("ada")))?.facts.map(({ channel, value }) => [channel, value]),
-      channels.map((channel) => [channel, `${channel}`]),
+      (await store.readUser(viewOf("ada")))?.facts.map(({ label, value }) => [label, value]),
+      numbers.map((number) => [labelAt(number), `${number}`]).sort(),
     );
-    await stored(store, [set(128, "again")]);
-    assert.deepEqual(
-      (await store.readLife("acme", "ada", { nowMs: NOW, channel: 128 }))?.earlier.map(({ value }) => value),
-      ["128"],
-    );
+    await stored(store, [set(12, "again"), set(123, "again"), set(124, "again")]);
+    const earlierAt = async (number: number) => {
+      const life = await store.readLife("acme", "ada", { nowMs: NOW, label: labelAt(number) });
+      return life?.earlier.map(({ value }) => value);
+    };
+    assert.deepEqual([await earlierAt(12), await earlierAt(123)], [["12"], ["123"]]);
+    // OWN.label_12 stands at the beginning of OWN.label_123.
+    for (const place of ["", "loom"]) {
+      await stored(store, [set(50, "a", { place }), set(500, "b", { place })]);
+      await stored(store, [set(50, "a2", { place }), set(500, "b2", { place })]);
+      await stored(store, [forget(50, { place })]);
+      const life = await store.readLife("acme", "ada", { nowMs: NOW, place, label: labelAt(500) });
+      assert.deepEqual([life?.facts[0].value, life?.earlier[0].value], ["b2", "b"]);
+    }
   });
+
+  check("a place that is full takes no further fact, and others do", async ({ store }) => {
+    const numbers = Array.from({ length: 1_000 }, (_, number) => number);
+    const full = numbers.map((number) => set(number, "x", { place: "loom" }));
+    await stored(store, full);
+    const more = [set(1_000, "one more", { place: "loom" })];
+    const places = ["", "loom"];
+    const refusal = { code: "memory_full" };
+    await assert.rejects(store.write(write("ada", [], { changes: more, places })), refusal);
+    assert.equal((await store.statistics()).facts, 1_000);
+    assert.equal((await stored(store, [set(1_000, "own")], NOW, { places })).channelCount, 1_001);
+    await stored(store, [set(5, "replaced", { place: "loom" })]);
+    await stored(store, [set(5, "in another", { place: "loom/x" })]);
+    await stored(store, [forget(5, { place: "loom", keepHistory: true })]);
+    await stored(store, more);
+    const life = await store.readLife("acme", "ada", { nowMs: NOW, place: "loom", label: labelAt(5) });
+    const { revision } = life!.earlier[0];
+    const terms = { label: labelAt(5), oneOf: null, maxBytes: null };
+    const restore = {
+      kind: "restore",
+      ...terms,
+      terms,
+      places: ["loom"],
+      revision,
+      expiresAtMs: null,
+    } as const;
+    await assert.rejects(store.write(write("ada", [], { changes: [restore], places: [] })), refusal);
+  });
+
+  check(
+    "a person has facts in 1,000 projects, and in one more after one was forgotten",
+    async ({ store }) => {
+      const places = Array.from({ length: 1_000 }, (_, i) => `project-${i}`);
+      await stored(
+        store,
+        places.map((place) => set(0, "x", { place })),
+      );
+      await stored(store, [set(0, "the person's own")]);
+      const more = [set(0, "one more", { place: "another" })];
+      const refusal = { code: "memory_full" };
+      await assert.rejects(store.write(write("ada", [], { changes: more })), refusal);
+      await stored(store, [set(1, "a second one", { place: "project-7" })]);
+      const moved = { kind: "move", from: "project-7", to: "renamed" } as const;
+      await stored(store, [moved], NOW, { places: [] });
+      await assert.rejects(store.write(write("ada", [], { changes: more })), refusal);
+      assert.equal(await store.forgetUser("acme", "ada", "project-8"), true);
+      await stored(store, more);
+      await assert.rejects(
+        store.write(write("ada", [], { changes: [set(0, "x", { place: "project-8" })] })),
+        refusal,
+      );
+      await stored(store, [forget(0, { place: "another" }), set(0, "x", { place: "project-8" })]);
+    },
+  );
 
   check("users are listed from the prefix on, where the page before ended before it", async ({ store }) => {
     for (const userId of ["ada", "adam", "bob"]) await store.write(write(userId, [[0, "x"]]));

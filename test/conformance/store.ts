@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { FactRecord, Store, WriteOutcome, WriteRequest } from "../../src/memory/ports.ts";
 import type { KeyRecord } from "../../src/memory/records.ts";
-import { briefly, changesOf, viewOf } from "../fixtures/views.ts";
+import { briefly, changesOf, labelAt, viewOf } from "../fixtures/views.ts";
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -23,7 +23,7 @@ export const NOW = Date.UTC(2026, 10, 15, 12);
 
 export function write(
   userId: string,
-  facts: [channel: number, value: string][],
+  facts: [label: number | string, value: string][],
   more: Partial<WriteRequest> = {},
 ): WriteRequest {
   return { ...viewOf(userId, "acme", { nowMs: NOW }), changes: changesOf(facts), ...more };
@@ -82,7 +82,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
   const check = checksOf(name, open);
 
   check(
-    "a fact is read back exactly, alone and among the user's facts in channel order",
+    "a fact is read back exactly, alone and among the user's facts in the order of labels",
     async ({ store }) => {
       const hostile = "'; DROP TABLE facts; -- \\0 \u{1F9E0} é e\u0301 \uFEFF";
       const outcome = await store.write(
@@ -93,18 +93,18 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         ]),
       );
       assert.deepEqual(briefly(outcome), { outcome: "stored", channelCount: 3, used: 0 });
-      assert.equal((await store.readFact(viewOf("ada"), 39))?.value, hostile);
+      assert.equal((await store.readFact(viewOf("ada"), labelAt(39)))?.value, hostile);
       const state = await store.readUser(viewOf("ada"));
       assert.deepEqual(
-        state?.facts.map(({ channel, value }) => [channel, value]),
+        state?.facts.map(({ label, value }) => [label, value]),
         [
-          [0, "Ada"],
-          [7, "x".repeat(1024)],
-          [39, hostile],
+          ["PROJ.constraint", hostile],
+          ["USER.location", "x".repeat(1024)],
+          ["USER.name", "Ada"],
         ],
       );
       assert.ok(state?.facts.every(({ updatedAtMs, revision }) => updatedAtMs === NOW && revision > 0));
-      assert.equal(await store.readFact(viewOf("ada"), 1), undefined);
+      assert.equal(await store.readFact(viewOf("ada"), labelAt(1)), undefined);
     },
   );
 
@@ -262,17 +262,15 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     async ({ store, second }) => {
       const other = (await second?.()) ?? store;
       await Promise.all(
-        Array.from({ length: 40 }, (_, channel) =>
-          (channel % 2 ? store : other).write(
-            write("ada", [[channel, `v${channel}`]], { quota: quota(null) }),
-          ),
+        Array.from({ length: 40 }, (_, i) =>
+          (i % 2 ? store : other).write(write("ada", [[i, `v${i}`]], { quota: quota(null) })),
         ),
       );
       for (const opened of [store, other]) {
         const state = await opened.readUser(viewOf("ada"));
         assert.deepEqual(
-          state?.facts.map(({ value }) => value),
-          Array.from({ length: 40 }, (_, channel) => `v${channel}`),
+          state?.facts.map(({ label, value }) => [label, value]),
+          Array.from({ length: 40 }, (_, i) => [labelAt(i), `v${i}`]).sort(),
         );
         assert.equal(await opened.readUsage("key1", "2026-11"), 40);
       }
@@ -281,10 +279,13 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
   );
 
   check("forgetting takes facts away at once, and a stamp never comes back", async ({ store }) => {
-    const forget = (channel: number, ifRevision?: number) =>
+    const forget = (number: number, ifRevision?: number) =>
       store.write(
         write("ada", [], {
-          changes: [{ place: "", channel, value: null, ...(ifRevision === undefined ? {} : { ifRevision }) }],
+          changes: changesOf([[number, null]]).map((change) => ({
+            ...change,
+            ...(ifRevision === undefined ? {} : { ifRevision }),
+          })),
         }),
       );
     await store.write(
@@ -297,7 +298,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     const first = await forget(0);
     assert.ok(first.outcome === "stored");
     assert.deepEqual([forgottenIn(first), first.channelCount, beforeIn(first)[0]?.value], [1, 1, "Ada"]);
-    assert.equal(await store.readFact(viewOf("ada"), 0), undefined);
+    assert.equal(await store.readFact(viewOf("ada"), labelAt(0)), undefined);
     stamps.add(await store.readStamp("acme", "ada"));
     const nothing = await forget(5);
     assert.ok(nothing.outcome === "stored");
@@ -334,9 +335,9 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) },
         checksum: 0xdeadbeef,
       };
-      const codes = before!.facts.map(({ place, channel, revision, value }) => ({
+      const codes = before!.facts.map(({ place, label, revision, value }) => ({
         place,
-        channel,
+        label,
         revision,
         value,
         code,
@@ -428,7 +429,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     const stamp = await store.readStamp("acme", "ada");
     const again = await reopen();
     assert.equal(await again.readStamp("acme", "ada"), stamp);
-    assert.equal((await again.readFact(viewOf("ada"), 0))?.value, "Ada");
+    assert.equal((await again.readFact(viewOf("ada"), labelAt(0)))?.value, "Ada");
     assert.equal(await again.readUsage("key1", "2026-11"), 1);
     assert.equal((await again.readKey("key1"))?.id, "key1");
     await again.probe();

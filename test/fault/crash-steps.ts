@@ -199,13 +199,13 @@ async function checkWorks(server: Pick<CrashServer, "end">, folder: string): Pro
   const damaged: string[] = [];
   for await (const record of store.findDamage()) damaged.push(record);
   assert.deepEqual(damaged, []);
-  assert.equal(store.readFact(viewOf("after"), 0)?.value, "works");
+  assert.equal(store.readFact(viewOf("after"), "USER.name")?.value, "works");
   await store.close();
 }
 
 async function checkOldFacts(store: LmdbStore, users: number): Promise<void> {
   for (let i = 0; i < users; i++) {
-    assert.equal(store.readFact(viewOf(`old-${i}`), 0)?.value, `value of old-${i}`);
+    assert.equal(store.readFact(viewOf(`old-${i}`), "USER.name")?.value, `value of old-${i}`);
   }
 }
 

@@ -10,7 +10,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
 import type { FactRecord } from "../../src/memory/ports.ts";
-import { changesOf, viewOf } from "../fixtures/views.ts";
+import { changesOf, numberOf, viewOf } from "../fixtures/views.ts";
 import { until } from "../fixtures/waiting.ts";
 import { type Running, send, startRunning } from "./running-service.ts";
 
@@ -169,13 +169,13 @@ test("planted code bits are found out: the block is right all the same, and so i
   await store("acme", "other", ["Eve Mallory", "Paris"]);
   await running.call("GET", "/context?user_id=other");
   await until(async () => (await factsOf("acme", "other")).every(({ code }) => code !== undefined));
-  const others = new Map((await factsOf("acme", "other")).map(({ channel, code }) => [channel, code!]));
-  const planted = (await factsOf("acme", "planted")).map(({ place, channel, revision, value }) => ({
+  const others = new Map((await factsOf("acme", "other")).map(({ label, code }) => [label, code!]));
+  const planted = (await factsOf("acme", "planted")).map(({ place, label, revision, value }) => ({
     place,
-    channel,
+    label,
     revision,
     value,
-    code: others.get(channel)!,
+    code: others.get(label)!,
   }));
   await core.store.saveCodes("acme", "planted", planted);
   const { fdm_block: block } = (await running.call("GET", "/context?user_id=planted")).json;
@@ -184,7 +184,8 @@ test("planted code bits are found out: the block is right all the same, and so i
     json.facts.map(({ value }: { value: string }) => value),
     ["Ada Lovelace", "London"],
   );
-  const isRight = (fact: FactRecord) => keptCode(fact, core.blockWork.version) !== undefined;
+  const isRight = (fact: FactRecord) =>
+    keptCode({ ...fact, channel: numberOf(fact.label) }, core.blockWork.version) !== undefined;
   await until(async () => (await factsOf("acme", "planted")).every(isRight));
 });
 

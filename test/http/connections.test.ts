@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LABELS } from "../../src/base/channel-labels.ts";
 import { doorPath } from "../../src/door-client/private-folder.ts";
 import { later, until } from "../fixtures/waiting.ts";
 import { takeResume } from "../unit/http/served-routes.ts";
@@ -287,10 +288,10 @@ async function fillHeavy({ service }: Running): Promise<void> {
   const value = "v".repeat(1_000);
   for (let i = 0; i < 240; i++) {
     const place = `project-${i}`;
-    const changes = Array.from({ length: 40 }, (_, channel) => ({
+    const changes = LABELS.map((label) => ({
       place,
-      channel,
-      value: `${i} ${channel} ${value}`,
+      label,
+      value: `${i} ${label} ${value}`,
       updatedAtMs: 1,
       expiresAtMs: null,
     }));

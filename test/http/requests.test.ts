@@ -241,7 +241,7 @@ test("an encode that the monthly limit refuses is not written, and says what is 
   assert.deepEqual([last.status, last.headers.get("x-ratelimit-remaining")], [200, "0"]);
   const refused = await post("/encode", PLAIN.replace('"Eve"', '"Mallory"'), key);
   assert.deepEqual([refused.status, refused.headers.get("x-ratelimit-remaining")], [429, "0"]);
-  assert.equal((await store.readFact(viewOf("eve", "spent"), 0))?.value, "Eve");
+  assert.equal((await store.readFact(viewOf("eve", "spent"), "USER.name"))?.value, "Eve");
   assert.equal(await store.readUsage(record.id, day.slice(0, 7)), 1000);
 });
 

@@ -225,8 +225,8 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "A label is removed while a write of it has not committed, and a fact is left on a label that is gone.",
     file: GROUP_READS,
-    find: "ORDER BY account, channel FOR KEY SHARE`",
-    replace: "ORDER BY account, channel`",
+    find: "ORDER BY account, label FOR KEY SHARE`",
+    replace: "ORDER BY account, label`",
     tests: CONFORMANCE,
     only: "of a write and a removal at once",
   },

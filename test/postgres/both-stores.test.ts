@@ -14,6 +14,7 @@ import { type Random, seededRandom } from "../../src/base/random.ts";
 import type { FactChange, Store, WriteOutcome, WriteRequest } from "../../src/memory/ports.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { NOW } from "../conformance/store.ts";
+import { labelAt } from "../fixtures/views.ts";
 import { newDatabase, openStore } from "./server.ts";
 
 const ROUNDS = 30;
@@ -31,13 +32,13 @@ function drawWrite(random: Random, nowMs: number): Drawn {
     Array.from({ length: 1 + random.below(3) }, () => `${random.below(2)} ${random.pick(PLACES)}`),
   );
   const changes = [...targets].map((target) => {
-    const [channel, place] = [Number(target[0]), target.slice(2)];
+    const [label, place] = [labelAt(Number(target[0])), target.slice(2)];
     const condition = random.pick(["none", "none", "none", "holds", "absent", "other"] as const);
     if (random.below(4) === 0)
-      return { place, channel, value: null, keepHistory: random.below(2) === 0, condition };
+      return { place, label, value: null, keepHistory: random.below(2) === 0, condition };
     const expiresAtMs = random.below(3) === 0 ? nowMs + 1 + random.below(4) : null;
     const updatedAtMs = nowMs - random.below(2);
-    return { place, channel, value: random.pick(["a", "b", "c"]), expiresAtMs, updatedAtMs, condition };
+    return { place, label, value: random.pick(["a", "b", "c"]), expiresAtMs, updatedAtMs, condition };
   });
   return {
     account: "acme",
@@ -59,7 +60,7 @@ async function asRequest(store: Store, { changes, ...write }: Drawn): Promise<Wr
     changes: changes.map(({ condition, ...change }) => {
       if (condition === "none") return change;
       const present = life?.facts.find(
-        ({ place, channel }) => place === change.place && channel === change.channel,
+        ({ place, label }) => place === change.place && label === change.label,
       );
       const revision = { holds: present?.revision ?? 0, absent: 0, other: 2 ** 52 }[condition];
       return { ...change, ifRevision: revision };
@@ -67,7 +68,7 @@ async function asRequest(store: Store, { changes, ...write }: Drawn): Promise<Wr
   };
 }
 
-/** Without revisions; the number of channels where the write was alone. */
+/** Without revisions; the number of labels where the write was alone. */
 function comparable(outcome: WriteOutcome, isAlone: boolean): unknown {
   const plain = (fact: object | undefined) => fact && { ...fact, revision: 0, code: 0 };
   if (outcome.outcome === "conflict") return { ...outcome, present: plain(outcome.present) };
@@ -94,7 +95,7 @@ async function everythingOf(store: Store, nowMs: number): Promise<unknown> {
         userId,
         // Revisions as what they are for: an order.
         ordered: all.map(({ revision: _, ...fact }) => fact),
-        counting: state?.facts.map(({ place, channel }) => [place, channel]),
+        counting: state?.facts.map(({ place, label }) => [place, label]),
         nextEndMs: state?.nextEndMs,
       };
     }),

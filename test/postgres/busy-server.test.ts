@@ -63,7 +63,7 @@ test("a lock on one user holds back that user only, in order, and for a limited 
 
   await letGo();
   await Promise.all([...held, forgetting]);
-  assert.equal((await store.readFact(viewOf("locked"), 0))?.value, "held 3");
+  assert.equal((await store.readFact(viewOf("locked"), "USER.name"))?.value, "held 3");
 
   // A lock that stays: its user is refused as not stored after five seconds.
   const letGoAgain = await lockUser(t, url, "locked");
@@ -76,7 +76,7 @@ test("a lock on one user holds back that user only, in order, and for a limited 
   assert.ok(waitedMs >= 5_000 && waitedMs < 20_000, `${waitedMs.toFixed()} ms`);
   await letGoAgain();
   await store.write(write("locked", [[0, "free again"]]));
-  assert.equal((await store.readFact(viewOf("locked"), 0))?.value, "free again");
+  assert.equal((await store.readFact(viewOf("locked"), "USER.name"))?.value, "free again");
   await store.close();
 });
 
@@ -97,7 +97,7 @@ test("a server that takes no more connections still answers on the open ones", a
         },
       );
     }
-    const reads = Array.from({ length: 200 }, () => store.readFact(viewOf("ada"), 0));
+    const reads = Array.from({ length: 200 }, () => store.readFact(viewOf("ada"), "USER.name"));
     const values = new Set((await Promise.all(reads)).map((fact) => fact?.value));
     assert.deepEqual(values, new Set(["Ada"]));
     await Promise.all(names.map((name) => store.write(write(name, [[0, "stored"]]))));

@@ -78,11 +78,11 @@ test("a node that is 14 days ahead ends nothing, forgets no request, takes no tr
   const fast = await start(14 * DAY_MS);
   // A fact that has just ended shows that the fast node has swept since its start.
   await sql`
-    INSERT INTO sideband.facts (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms, since_ms,
+    INSERT INTO sideband.facts (slot, account, user_id, place, label, ordinal, revision, updated_at_ms, since_ms,
       expires_at_ms, value)
-    SELECT slot, account, user_id, place, 7, 1, revision, updated_at_ms, since_ms, updated_at_ms, 'short'
+    SELECT slot, account, user_id, place, 'USER.location', 1, revision, updated_at_ms, since_ms, updated_at_ms, 'short'
     FROM sideband.facts`;
-  const shortFacts = () => sql`SELECT FROM sideband.facts WHERE channel = 7`;
+  const shortFacts = () => sql`SELECT FROM sideband.facts WHERE label = 'USER.location'`;
   while ((await shortFacts()).length > 0) await setTimeout(50);
   const [{ count }] = await sql`SELECT count(*)::integer AS count FROM sideband.facts`;
   assert.equal(count, 1, "the fact of ten days is there");

@@ -84,8 +84,8 @@ test("fail-over: nodes go to the promoted standby, and stay there when the old p
       }
     };
     await again(() => store.write(write("ada", [[0, "after"]])));
-    assert.equal((await again(() => store.readFact(viewOf("ada"), 0)))?.value, "after");
-    assert.equal((await again(() => store.readFact(viewOf("bob"), 0)))?.value, "Bob");
+    assert.equal((await again(() => store.readFact(viewOf("ada"), "USER.name")))?.value, "after");
+    assert.equal((await again(() => store.readFact(viewOf("bob"), "USER.name")))?.value, "Bob");
 
     // The old primary comes back as a standby of the new one, and is still listed first.
     first.follow(promoted);
@@ -94,10 +94,13 @@ test("fail-over: nodes go to the promoted standby, and stay there when the old p
     const restarted = await openStore(addressOf([first, promoted], "facts"));
     for (const node of [store, restarted]) {
       await node.write(write("ada", [[1, "on the new primary"]]));
-      assert.equal((await node.readFact(viewOf("ada"), 0))?.value, "after");
+      assert.equal((await node.readFact(viewOf("ada"), "USER.name"))?.value, "after");
       await node.probe();
     }
-    const [{ value }] = await ask(promoted, (sql) => sql`SELECT value FROM sideband.facts WHERE channel = 1`);
+    const [{ value }] = await ask(
+      promoted,
+      (sql) => sql`SELECT value FROM sideband.facts WHERE label = 'USER.project'`,
+    );
     assert.equal(value, "on the new primary");
     await Promise.all([store.close(), restarted.close()]);
   } finally {

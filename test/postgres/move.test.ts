@@ -78,7 +78,7 @@ test("move: a data folder goes into the database and back, with keys, use, reque
     assert.equal(await database.readUsage("free-key", "2026-11"), USERS);
     assert.equal(await second.readUsage("big-key", "2026-11"), USERS);
     const user = "free-key/user 7 🧠";
-    assert.equal((await second.readFact(viewOf(user), 30))?.updatedAtMs, 1_700_000_000_007);
+    assert.equal((await second.readFact(viewOf(user), "PROJ.status"))?.updatedAtMs, 1_700_000_000_007);
     // One fact differs, one user is missing, one is too many.
     await second.write(write(user, [[30, "another value"]]));
     await second.forgetUser("acme", "big-key/user 1 🧠");

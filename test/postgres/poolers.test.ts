@@ -56,7 +56,7 @@ async function readOne(store: PostgresStore, user: number, i: number): Promise<s
   const name = `user ${user}`;
   const values =
     i % 2 === 0
-      ? [(await store.readFact(viewOf(name), 0))?.value]
+      ? [(await store.readFact(viewOf(name), "USER.name"))?.value]
       : ((await store.readUser(viewOf(name)))?.facts.map(({ value }) => value) ?? [undefined]);
   if (values.length !== 1 || values[0] !== (user < USERS ? textOf(user) : undefined)) return "WRONG";
   return "read";
@@ -166,9 +166,9 @@ test("an answer that comes after the columns of the next statement causes 503", 
   const store = await openStore(proxy.url, { poolMax: 2 });
   await store.write(write("user 0", [[0, textOf(0)]]));
   // The connection knows this statement, and does not know the next one.
-  assert.equal((await store.readFact(viewOf("user 0"), 0))?.value, textOf(0));
+  assert.equal((await store.readFact(viewOf("user 0"), "USER.name"))?.value, textOf(0));
   proxy.mixing = true;
-  const fact = store.readFact(viewOf("user 0"), 0);
+  const fact = store.readFact(viewOf("user 0"), "USER.name");
   const stamp = store.readStamp("acme", "user 0");
   for (const asked of [fact, stamp]) await assert.rejects(asked, { code: "store_unavailable" });
   await store.close();

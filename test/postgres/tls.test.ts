@@ -62,7 +62,7 @@ test("TLS: verify-full takes the server of the given authority and name, and no 
 
     const store = await openStore(named("verify-full"), { ca });
     await store.write(write("ada", [[0, "Ada"]]));
-    assert.equal((await store.readFact(viewOf("ada"), 0))?.value, "Ada");
+    assert.equal((await store.readFact(viewOf("ada"), "USER.name"))?.value, "Ada");
     await store.close();
 
     const refused = (reason: RegExp) => (error: Failure) => reason.test(reasonOf(error));

@@ -23,7 +23,7 @@ import type { FlushedBlock } from "../../memory/blocks.ts";
 import type { Include, UserContext } from "../../memory/context.ts";
 import type { DecodedFact, VerifiedFact } from "../../memory/decode.ts";
 import type { EncodeResult, WrittenFact } from "../../memory/encode.ts";
-import type { NamedFact } from "../../memory/facts.ts";
+import type { OnChannel } from "../../memory/labels.ts";
 import type { FactRecord } from "../../memory/ports.ts";
 import type { BlockReading } from "../../memory/reading.ts";
 import type { Usage } from "../../memory/usage.ts";
@@ -71,15 +71,15 @@ function writeDetails({ place, revision, expiresAtMs, previous }: WrittenFact) {
 
 /** @param include what was asked for: the other part is empty */
 export function contextAnswer(
-  { userId, text, facts, labels }: UserContext,
+  { userId, text, facts }: UserContext,
   include: Include = "both",
 ): ContextAnswer {
   return {
     user_id: userId,
     fdm_block: include === "index" ? "" : text,
     channel_count: facts.length,
-    channel_labels: [...labels],
-    plain_index: include === "block" ? "" : facts.map(({ value }, i) => `${labels[i]}=${value}`).join("\n"),
+    channel_labels: facts.map(({ label }) => label),
+    plain_index: include === "block" ? "" : facts.map(({ label, value }) => `${label}=${value}`).join("\n"),
   };
 }
 
@@ -90,13 +90,11 @@ export function detailedContextAnswer(
   project: string | undefined,
   tokens: DetailedContextAnswer["tokens"],
 ): DetailedContextAnswer {
-  const { facts, labels } = context;
-  const left = new Set(context.overflow);
   const answer = contextAnswer(context, include);
   return {
     ...answer,
     ...(project === undefined ? {} : { project }),
-    overflow: labels.filter((_, i) => left.has(facts[i].channel)),
+    overflow: [...context.overflow],
     tokens,
     ...(include === "index" ? {} : { carriers: { ...context.carriers } }),
   };
@@ -131,7 +129,7 @@ export function flushAnswer(flushed: FlushedBlock): FlushAnswer {
 /** @param project where it was given, each fact says whose it is */
 export function factsAnswer(
   userId: string,
-  facts: readonly NamedFact[],
+  facts: readonly OnChannel<FactRecord>[],
   project?: string | undefined,
 ): FactsAnswer {
   return {

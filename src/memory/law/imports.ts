@@ -15,8 +15,8 @@ interface PastStep {
 
 export function importSteps(memory: UserMemory, { lives }: ImportChange, nowMs: number): Steps {
   let facts = 0;
-  const steps = lives.flatMap(({ place, channel, values }) => {
-    const name = { place, channel };
+  const steps = lives.flatMap(({ place, label, values }) => {
+    const name = { place, label };
     // What has expired on the way is not written any more.
     const sound = values.filter(({ ended, expiresAtMs = null }) => {
       return ended !== undefined || expiresAtMs === null || expiresAtMs > nowMs;
@@ -33,7 +33,7 @@ export function importSteps(memory: UserMemory, { lives }: ImportChange, nowMs: 
 
 /** The steps that make the values of one label at one place, the oldest first. */
 export function pastOf(name: FactName, values: readonly PastValue[]): PastStep[] {
-  const { place, channel } = name;
+  const { place, label } = name;
   const steps: PastStep[] = [];
   let before: PastValue | undefined;
   for (const fact of values) {
@@ -47,12 +47,12 @@ export function pastOf(name: FactName, values: readonly PastValue[]): PastStep[]
       const isLast = i === times.length - 1;
       if (!isLast && atMs === times[i + 1]) continue;
       const expiresAtMs = isLast ? end : null;
-      const change = { place, channel, value, ordinal, updatedAtMs: atMs, expiresAtMs };
+      const change = { place, label, value, ordinal, updatedAtMs: atMs, expiresAtMs };
       const nowMs = before?.ended === "expired" ? Math.max(atMs, beforeMs) : atMs;
       steps.push({ step: { change, author, nowMs }, revision });
     }
     if (ended === "forgotten") {
-      const change = { place, channel, value: null, keepHistory: true };
+      const change = { place, label, value: null, keepHistory: true };
       steps.push({ step: { change, author: NOBODY, nowMs: endedAtMs }, revision });
     }
     before = fact;

@@ -9,8 +9,7 @@
 
 import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
-import { FACTS_MAX, VALUE_BYTES_MAX } from "../../base/limits.ts";
-import { withThousands } from "../../base/thousands.ts";
+import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import { valueFault } from "../identifiers.ts";
 import { OWN_PLACE } from "../places.ts";
 import type {
@@ -25,6 +24,7 @@ import type {
   WriteRequest,
 } from "../ports.ts";
 import type { Place, UserChange } from "../records.ts";
+import { refuseUnlessRoom } from "./bounds.ts";
 import { importSteps } from "./imports.ts";
 import { appendSteps, removeSteps } from "./lists.ts";
 import { moveSteps } from "./moves.ts";
@@ -46,10 +46,10 @@ export interface Found {
   readonly replay: Replay | "mismatch" | undefined;
   /** Encodes of the key in the month; 0 where nothing limits them. */
   readonly used: number;
-  /** Channels with a live fact in the places of the request, but for those that the request names. */
+  /** Labels with a live fact in the places of the request, but for those that the request names. */
   readonly others: number;
-  /** Channels of labels that were removed. */
-  readonly gone: ReadonlySet<number>;
+  /** Labels that were removed. */
+  readonly gone: ReadonlySet<string>;
 }
 
 /** What is to be stored beside the differences of the memory. */
@@ -79,18 +79,18 @@ export function readingOf({ changes, places }: Pick<WriteRequest, "changes" | "p
 }
 
 function readingOfChange(change: Change, counted: readonly Place[]): Reading {
-  const at = (channel: number, places: readonly Place[]) =>
-    [...new Set([...places, ...counted])].map((place) => ({ place, channel }));
+  const at = (label: string, places: readonly Place[]) =>
+    [...new Set([...places, ...counted])].map((place) => ({ place, label }));
   switch (change.kind) {
     case undefined:
     case "expire":
-      return { names: at(change.channel, [change.place]), inside: [], history: false };
+      return { names: at(change.label, [change.place]), inside: [], history: false };
     case "append":
     case "remove":
     case "forget":
-      return { names: at(change.channel, change.places), inside: [], history: false };
+      return { names: at(change.label, change.places), inside: [], history: false };
     case "restore":
-      return { names: at(change.channel, change.places), inside: [], history: true };
+      return { names: at(change.label, change.places), inside: [], history: true };
     case "rollback":
       return { names: [], inside: [change.within], history: true };
     case "move":
@@ -112,10 +112,10 @@ export function applyLaw(
   if (replay === "mismatch") return { ...undecided, outcome: { outcome: "mismatch", used } };
   if (replay !== undefined) return { ...undecided, outcome: { outcome: "replayed", used, ...replay } };
   const { steps, report } = stepsOf(memory, request);
-  const index = steps.findIndex(({ change }) => change.value !== null && gone.has(change.channel));
-  if (index >= 0) {
-    const { param = "" } = steps[index].change;
-    return { ...undecided, outcome: { outcome: "label_gone", used, index, param } };
+  const lost = steps.find(({ change }) => change.value !== null && gone.has(change.label));
+  if (lost !== undefined) {
+    const { label, param = "" } = lost.change;
+    return { ...undecided, outcome: { outcome: "label_gone", used, label, param } };
   }
   const counted =
     request.quota === undefined ? 0 : steps.filter(({ change }) => change.value !== null).length;
@@ -129,7 +129,7 @@ export function applyLaw(
   const events = eventsOf(request, made, taken.events);
   if (request.changes.some(({ kind }) => kind === "expire"))
     events.push(...endExpired(memory, request.nowMs));
-  if (memory.facts > FACTS_MAX && memory.facts > factsBefore) throw memoryFull();
+  refuseUnlessRoom(memory, factsBefore);
   const channelCount = others + memory.countLive(request.places, request.nowMs);
   const { revision } = memory;
   assert(revision >= revisionBefore, "a revision is not used twice");
@@ -175,9 +175,7 @@ function stepsOf(memory: UserMemory, request: WriteRequest): Steps {
       const { within } = first;
       const isMeant = ({ place }: FactName) => within !== OWN_PLACE || place === OWN_PLACE;
       return {
-        steps: by(
-          memory.names.filter(isMeant).map(({ place, channel }) => ({ place, channel, value: null })),
-        ),
+        steps: by(memory.names.filter(isMeant).map(({ place, label }) => ({ place, label, value: null }))),
       };
     }
     case "expire":
@@ -199,10 +197,10 @@ function forgetStep(
   change: Extract<Change, { kind: "forget" }>,
   nowMs: number,
 ): FactChange {
-  const { channel, places, otherwise, keepHistory = false, ifRevision } = change;
+  const { label, places, otherwise, keepHistory = false, ifRevision } = change;
   const place =
-    places.toReversed().find((at) => memory.live({ place: at, channel }, nowMs) !== undefined) ?? otherwise;
-  return { place, channel, value: null, keepHistory, ...(ifRevision === undefined ? {} : { ifRevision }) };
+    places.toReversed().find((at) => memory.live({ place: at, label }, nowMs) !== undefined) ?? otherwise;
+  return { place, label, value: null, keepHistory, ...(ifRevision === undefined ? {} : { ifRevision }) };
 }
 
 /** What a label asks of its values, and an end that is to come. Nothing is ever cut. */
@@ -228,10 +226,11 @@ function checked(change: FactChange, nowMs: number): FactChange {
 
 /** The first change whose revision does not hold, and the fact that is there. */
 function conflictOf(memory: UserMemory, steps: readonly Step[]) {
-  for (const [index, { change, nowMs }] of steps.entries()) {
-    if (change.ifRevision === undefined) continue;
+  for (const { change, nowMs } of steps) {
+    const { label, ifRevision, param = "" } = change;
+    if (ifRevision === undefined) continue;
     const present = memory.live(change, nowMs);
-    if ((present?.revision ?? 0) !== change.ifRevision) return { index, present, param: change.param ?? "" };
+    if ((present?.revision ?? 0) !== ifRevision) return { label, present, param };
   }
   return undefined;
 }
@@ -241,7 +240,7 @@ function take(memory: UserMemory, steps: readonly Step[]) {
   const events = new Map<string, UserChange>();
   let isWiped = false;
   for (const { change, author, nowMs } of steps) {
-    const { place, channel, value, expiresAtMs = null } = change;
+    const { place, label, value, expiresAtMs = null } = change;
     const name = nameOf(change);
     const expired = memory.endExpired(change, nowMs);
     if (expired !== undefined) events.set(`${name} expired`, expiredEvent(expired));
@@ -253,11 +252,11 @@ function take(memory: UserMemory, steps: readonly Step[]) {
       if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;
     }
     const revision = found ? memory.revision : 0;
-    made.push({ place, channel, value, revision, expiresAtMs, before, found });
+    made.push({ place, label, value, revision, expiresAtMs, before, found });
     if (value !== null || before !== undefined)
       events.set(name, {
         place,
-        channel,
+        label,
         revision,
         kind: value === null ? "forgotten" : "written",
         writtenBy: author.writtenBy,
@@ -276,7 +275,7 @@ function eventsOf(
   if (first?.kind !== "erase") return events;
   if (!made.some(({ found }) => found)) return [];
   const place = first.within ?? OWN_PLACE;
-  return [{ place, channel: null, revision: 0, kind: "forgotten", writtenBy: null, atMs: nowMs }];
+  return [{ place, label: null, revision: 0, kind: "forgotten", writtenBy: null, atMs: nowMs }];
 }
 
 /** Ends what has expired. */
@@ -287,9 +286,9 @@ function endExpired(memory: UserMemory, nowMs: number): UserChange[] {
   });
 }
 
-function expiredEvent({ place, channel, revision, expiresAtMs }: FactRecord): UserChange {
+function expiredEvent({ place, label, revision, expiresAtMs }: FactRecord): UserChange {
   assert(expiresAtMs !== null, "an expired fact has a moment");
-  return { place, channel, revision, kind: "expired", writtenBy: null, atMs: expiresAtMs };
+  return { place, label, revision, kind: "expired", writtenBy: null, atMs: expiresAtMs };
 }
 
 /** What neither the request nor the numbers of its answer say: when facts end, what was there before, what was read. */
@@ -308,11 +307,4 @@ function keptAnswer({ changes }: WriteRequest, made: readonly MadeChange[]): str
 
 function previousOf({ value, revision, updatedAtMs, writtenBy }: FactRecord): PreviousFact {
   return { value, revision, updatedAtMs, writtenBy };
-}
-
-function memoryFull(): Failure {
-  return new Failure(
-    "memory_full",
-    `A person has at most ${withThousands(FACTS_MAX)} facts over all projects. Forget some, or a whole project, first.`,
-  );
 }

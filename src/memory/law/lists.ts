@@ -11,9 +11,9 @@ export const ITEM_SEPARATOR = ";";
 
 /** An item that is there already is not added again. */
 export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: number): FactChange[] {
-  const { channel, places, item, terms, expiresAtMs, ifRevision } = change;
+  const { label, places, item, terms, expiresAtMs, ifRevision } = change;
   const [place] = places;
-  const present = memory.live({ place, channel }, nowMs);
+  const present = memory.live({ place, label }, nowMs);
   const items = itemsOf(present?.value);
   const value = (items.includes(item) ? items : [...items, item]).join(JOINT);
   const bytesMax = terms.maxBytes ?? VALUE_BYTES_MAX;
@@ -23,15 +23,15 @@ export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: numbe
       `With this item the list would have more than ${bytesMax} bytes: remove one of its items first.`,
       { param: "item", items },
     );
-  return [{ place, channel, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
+  return [{ place, label, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
 }
 
 /** Where it was the last item, the fact is forgotten, and its history stays. */
 export function removeSteps(memory: UserMemory, change: ItemChange, nowMs: number): FactChange[] {
-  const { channel, places, item, terms, expiresAtMs, ifRevision } = change;
+  const { label, places, item, terms, expiresAtMs, ifRevision } = change;
   const present = places
     .toReversed()
-    .map((place) => memory.live({ place, channel }, nowMs))
+    .map((place) => memory.live({ place, label }, nowMs))
     .find((fact) => fact !== undefined);
   if (present === undefined)
     throw new Failure("fact_not_found", `There is no fact on ${terms.label}.`, { param: "label" });
@@ -44,8 +44,8 @@ export function removeSteps(memory: UserMemory, change: ItemChange, nowMs: numbe
   const { place } = present;
   const rest = items.filter((other) => other !== item).join(JOINT);
   const condition = ifRevision === undefined ? {} : { ifRevision };
-  if (rest === "") return [{ place, channel, value: null, keepHistory: true, ...condition }];
-  return [{ place, channel, value: rest, terms, expiresAtMs, ...condition }];
+  if (rest === "") return [{ place, label, value: null, keepHistory: true, ...condition }];
+  return [{ place, label, value: rest, terms, expiresAtMs, ...condition }];
 }
 
 function itemsOf(value: string | undefined): string[] {

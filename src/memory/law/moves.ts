@@ -11,34 +11,25 @@ import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
 export function moveSteps(memory: UserMemory, { from, to }: MoveChange, nowMs: number): Steps {
   const moved = memory.names.filter(({ place }) => isInside(place, from));
-  const known = new Set(memory.names.map(({ place, channel }) => `${channel} ${place}`));
-  const steps = moved.flatMap(({ place, channel }) => {
-    const target = to + place.slice(from.length);
-    const isKnown = known.has(`${channel} ${target}`);
-    return stepsOf(memory, { place, channel }, target, isKnown, nowMs);
-  });
+  const steps = moved.flatMap(({ place, label }) =>
+    stepsOf(memory, { place, label }, to + place.slice(from.length), nowMs),
+  );
   const facts = moved.filter((name) => memory.live(name, nowMs) !== undefined).length;
   return { steps, report: { moved: facts } };
 }
 
-function stepsOf(
-  memory: UserMemory,
-  name: FactName,
-  target: Place,
-  isKnown: boolean,
-  nowMs: number,
-): readonly Step[] {
-  const { channel } = name;
+function stepsOf(memory: UserMemory, name: FactName, target: Place, nowMs: number): readonly Step[] {
+  const { label } = name;
   const valuesOf = (at: FactName) => ({
     present: memory.live(at, nowMs),
     earlier: memory.earlier(at, nowMs),
   });
   const forgetting: Step = { change: { ...name, value: null }, author: NOBODY, nowMs };
   const { present, earlier } = valuesOf(name);
-  const atTarget = isKnown ? valuesOf({ place: target, channel }) : { present: undefined, earlier: [] };
+  const atTarget = valuesOf({ place: target, label });
   const there = [...atTarget.earlier, ...given(atTarget.present)];
   if (there.length === 0) {
-    const past = pastOf({ place: target, channel }, [...earlier, ...given(present)]);
+    const past = pastOf({ place: target, label }, [...earlier, ...given(present)]);
     return [...past.map(({ step }) => step), forgetting];
   }
   // Both places have values: those that the new place does not have are added to its history.
@@ -47,7 +38,7 @@ function stepsOf(
     (fact) => fact !== winner && !there.some(({ value }) => value === fact.value),
   );
   const step = (value: string | null, { writtenBy, sessionId }: Value, terms: object): Step => ({
-    change: { place: target, channel, value, ...terms },
+    change: { place: target, label, value, ...terms },
     author: { writtenBy, sessionId },
     nowMs,
   });

@@ -13,16 +13,16 @@ import type { FactName, UserMemory } from "./user-memory.ts";
 
 /** Writes the value that a revision had again, at the place where it was. */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
-  const { channel, places, revision, terms, expiresAtMs, ifRevision } = change;
+  const { label, places, revision, terms, expiresAtMs, ifRevision } = change;
   const found = places
-    .flatMap((place) => valuesOf(memory, { place, channel }, nowMs))
+    .flatMap((place) => valuesOf(memory, { place, label }, nowMs))
     .find((fact) => fact.revision === revision);
   if (found === undefined)
     throw new Failure("not_found", `There is no revision ${revision} of ${terms.label}.`, {
       param: "revision",
     });
   const { place, value } = found;
-  return [{ place, channel, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
+  return [{ place, label, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
 }
 
 /**
@@ -37,23 +37,23 @@ export function rollbackSteps(
   const changes: RollbackReport["changes"][number][] = [];
   const unreached: FactName[] = [];
   const writes: FactChange[] = [];
-  for (const { place, channel } of memory.names) {
-    const values = valuesOf(memory, { place, channel }, nowMs);
+  for (const { place, label } of memory.names) {
+    const values = valuesOf(memory, { place, label }, nowMs);
     if (values.length === 0) continue;
-    const present = memory.live({ place, channel }, nowMs);
+    const present = memory.live({ place, label }, nowMs);
     const last = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
     if (last === undefined && values[0].ordinal > 1) {
-      unreached.push({ place, channel });
+      unreached.push({ place, label });
       continue;
     }
     const isOver =
       last === undefined || ("ended" in last && (last.ended === "expired" || last.endedAtMs <= toMs));
     const [from, to] = [present?.value ?? null, isOver ? null : last.value];
     if (from === to) continue;
-    changes.push({ place, channel, from, to });
-    const ttlS = ttls.get(channel);
+    changes.push({ place, label, from, to });
+    const ttlS = ttls.get(label);
     const expiresAtMs = ttlS === undefined ? null : nowMs + ttlS * 1000;
-    writes.push({ place, channel, value: to, ...(to === null ? { keepHistory: true } : { expiresAtMs }) });
+    writes.push({ place, label, value: to, ...(to === null ? { keepHistory: true } : { expiresAtMs }) });
   }
   const isDone = !dryRun && (partial || unreached.length === 0);
   return { writes: isDone ? writes : [], report: { rollback: { changes, unreached, isDone } } };

@@ -10,7 +10,7 @@ import type { Place } from "../records.ts";
 
 export interface FactName {
   readonly place: Place;
-  readonly channel: number;
+  readonly label: string;
 }
 
 /** One label at one place, as a store has found it. */
@@ -20,6 +20,14 @@ export interface FoundFact extends FactName {
   readonly earlier: readonly EarlierFact[];
   /** The ordinal of the last value, of the present or of the last earlier one; 0: there was none. */
   readonly last: number;
+}
+
+/** How full the places of a user are, as a store has found it. */
+export interface PlaceCounts {
+  /** Projects and worktrees with facts. */
+  readonly places: number;
+  /** Facts at a place, expired ones included. */
+  readonly factsAt: (place: Place) => number;
 }
 
 /** What a store has found of a user. */
@@ -33,6 +41,8 @@ export interface FoundUser {
   readonly named: readonly FoundFact[];
   /** All of the places that were asked for was found, and what is not there was not. */
   readonly isWhole?: boolean;
+  /** Needed only where a user has, or gets, more than ROOMY_FACTS_MAX facts. (bounds.ts) */
+  readonly counts?: PlaceCounts;
 }
 
 /** What has become of one label at one place. */
@@ -79,22 +89,24 @@ export class UserMemory {
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
   readonly #isWhole: boolean;
+  readonly #counts: PlaceCounts | undefined;
   #facts: number;
   #heads: number;
   #revision: number;
   #states = new Map<string, FactState>();
 
-  constructor({ revision, facts, heads, named, isWhole = false }: FoundUser, historyMax: number) {
+  constructor({ revision, facts, heads, named, isWhole = false, counts }: FoundUser, historyMax: number) {
     assert(Number.isSafeInteger(revision) && revision >= 0, "a revision is a whole number");
     this.historyMax = historyMax;
     this.#isWhole = isWhole;
+    this.#counts = counts;
     this.#revision = revision;
     this.#facts = facts;
     this.#heads = heads;
     for (const found of named) {
-      const { place, channel, present, last } = found;
+      const { place, label, present, last } = found;
       assert(present === undefined || present.ordinal === last, "the present value is the last one");
-      this.#states.set(nameOf(found), { place, channel, found, present, last, dropBelow: 0, added: [] });
+      this.#states.set(nameOf(found), { place, label, found, present, last, dropBelow: 0, added: [] });
     }
   }
 
@@ -120,7 +132,7 @@ export class UserMemory {
     return this.#stateOf(name).last > 0;
   }
 
-  /** The fact of a place and channel, unless it has expired. */
+  /** The fact of a place and label, unless it has expired. */
   live(name: FactName, nowMs: number): FactRecord | undefined {
     const { present } = this.#stateOf(name);
     return present !== undefined && isLive(present, nowMs) ? present : undefined;
@@ -142,7 +154,7 @@ export class UserMemory {
     nowMs: number,
   ): FactRecord | undefined {
     const state = this.#stateOf(change);
-    const { present: before, place, channel, last } = state;
+    const { present: before, place, label, last } = state;
     const { value, updatedAtMs = nowMs, expiresAtMs = null } = change;
     assert(before === undefined || isLive(before, nowMs), "what has expired was ended before");
     const isSame = before?.value === value;
@@ -150,7 +162,7 @@ export class UserMemory {
     this.#revision += 1;
     const present = {
       place,
-      channel,
+      label,
       value,
       revision: this.#revision,
       updatedAtMs,
@@ -200,12 +212,35 @@ export class UserMemory {
     return present;
   }
 
-  /** How many of the channels that were asked for have a fact in one of the places. */
+  /** How many of the labels that were asked for have a fact in one of the places. */
   countLive(places: readonly Place[], nowMs: number): number {
-    const channels = new Set<number>();
-    for (const { place, channel, present } of this.#states.values())
-      if (present !== undefined && isLive(present, nowMs) && places.includes(place)) channels.add(channel);
-    return channels.size;
+    const labels = new Set<string>();
+    for (const { place, label, present } of this.#states.values())
+      if (present !== undefined && isLive(present, nowMs) && places.includes(place)) labels.add(label);
+    return labels.size;
+  }
+
+  /** Projects and worktrees that had facts when they were found. */
+  get places(): number {
+    return this.#found().places;
+  }
+
+  /** How many facts each place had that has more or fewer now. */
+  countPlaces(): { place: Place; before: number; now: number }[] {
+    const changes = new Map<Place, number>();
+    for (const { place, found, present } of this.#states.values()) {
+      const change = Number(present !== undefined) - Number(found.present !== undefined);
+      if (change !== 0) changes.set(place, (changes.get(place) ?? 0) + change);
+    }
+    return [...changes].map(([place, change]) => {
+      const before = this.#found().factsAt(place);
+      return { place, before, now: before + change };
+    });
+  }
+
+  #found(): PlaceCounts {
+    assert(this.#counts !== undefined, "the places of a large user were counted");
+    return this.#counts;
   }
 
   /** Does a change whole or, where it throws, not at all. */
@@ -227,10 +262,10 @@ export class UserMemory {
   differences(): FactDifference[] {
     assert(this.#facts >= 0 && this.#heads >= 0, "facts and histories are counted once each");
     const changed: FactDifference[] = [];
-    for (const { place, channel, found, present, last, dropBelow, added } of this.#states.values()) {
+    for (const { place, label, found, present, last, dropBelow, added } of this.#states.values()) {
       if (present === found.present && last === found.last && dropBelow === 0) continue;
       const { present: before, last: lastBefore } = found;
-      changed.push({ place, channel, before, present, lastBefore, last, dropBelow, added });
+      changed.push({ place, label, before, present, lastBefore, last, dropBelow, added });
     }
     return changed;
   }
@@ -240,9 +275,9 @@ export class UserMemory {
     const state = this.#states.get(nameOf(name));
     assert(state !== undefined || this.#isWhole, "a change names every fact that it looks at");
     if (state !== undefined) return state;
-    const { place, channel } = name;
-    const found = { place, channel, present: undefined, earlier: [], last: 0 };
-    return { place, channel, found, present: undefined, last: 0, dropBelow: 0, added: [] };
+    const { place, label } = name;
+    const found = { place, label, present: undefined, earlier: [], last: 0 };
+    return { place, label, found, present: undefined, last: 0, dropBelow: 0, added: [] };
   }
 
   /** The fact becomes the last entry of its history. */
@@ -272,8 +307,8 @@ export class UserMemory {
   }
 }
 
-export function nameOf({ place, channel }: FactName): string {
-  return `${channel} ${place}`;
+export function nameOf({ place, label }: FactName): string {
+  return `${label} ${place}`;
 }
 
 export function isLive({ expiresAtMs }: Pick<FactRecord, "expiresAtMs">, nowMs: number): boolean {

@@ -1,20 +1,19 @@
 /**
- * Keys of entries. Neither accounts, user ids nor places hold U+0000 (identifiers.ts), so a zero byte between the
- * parts makes every prefix stand for exactly one account, user or place. Keys stay far below lmdb's 1,978 bytes.
+ * Keys of entries. Neither accounts, user ids, places (identifiers.ts) nor labels (label-terms.ts) hold U+0000, so a
+ * zero byte between the parts makes every prefix stand for exactly one account, user, place or label. Keys stay far
+ * below lmdb's 1,978 bytes.
  *
  *   facts    account 0 user                              the user's record, also for the person's own place
  *            account 0 user 0 place                      the record of another place
- *            account 0 user 0 place 0 channel            a fact; the person's own place is the empty text
- *   history  account 0 user 0 place 0 channel ordinal    an earlier value; the highest ordinal is the head (records.ts)
+ *            account 0 user 0 place 0 label              a fact; the person's own place is the empty text
+ *   history  account 0 user 0 place 0 label 0 ordinal    an earlier value; the highest ordinal is the head (records.ts)
  *            account 0 user 0 FF idempotency key         what a request was answered
- *   ends     moment account 0 user 0 place 0 channel     a fact that expires
- *   labels   account 0 channel                           a label, and with a zero behind it one that was removed
- *
- * A channel is written as the character with its number, so that keys without ordinals and moments are texts.
+ *   ends     moment account 0 user 0 place 0 label       a fact that expires
+ *   labels   account 0 label                             a label, and with a zero behind it one that was removed
  */
 
 import { assert, assertInteger } from "../../base/assert.ts";
-import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
+import type { FactName } from "../../memory/law/user-memory.ts";
 import type { Place } from "../../memory/records.ts";
 
 export function userKey(account: string, userId: string): Buffer {
@@ -29,31 +28,25 @@ export function placeKey(account: string, userId: string, place: Place): Buffer 
   return Buffer.from(`${account}\0${userId}\0${place}`);
 }
 
-/** A place's facts lie behind its record, in channel order. */
-export function factKey(account: string, userId: string, place: Place, channel: number): Buffer {
-  assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
+/** A place's facts lie behind its record, in the order of their labels. */
+export function factKey(account: string, userId: string, { place, label }: FactName): Buffer {
   assert(!account.includes("\0") && !userId.includes("\0") && !place.includes("\0"), "no zero in a name");
-  return Buffer.from(`${account}\0${userId}\0${place}\0${String.fromCharCode(channel)}`);
-}
-
-export interface FactName {
-  readonly account: string;
-  readonly userId: string;
-  readonly place: Place;
-  readonly channel: number;
+  assert(label.length > 0 && !label.includes("\0"), "a label is a text without a zero");
+  return Buffer.from(`${account}\0${userId}\0${place}\0${label}`);
 }
 
 /** The parts of a fact's key, or of a history key, whose ordinal is left alone. */
-export function splitFactKey(key: Buffer): FactName {
+export function splitFactKey(key: Buffer): FactName & { readonly account: string; readonly userId: string } {
   const first = key.indexOf(0);
   const second = key.indexOf(0, first + 1);
   const third = key.indexOf(0, second + 1);
   assert(first > 0 && second > first && third > second && key.length > third + 1, "the key of a fact");
+  const fourth = key.indexOf(0, third + 1);
   return {
     account: key.toString("utf8", 0, first),
     userId: key.toString("utf8", first + 1, second),
     place: key.toString("utf8", second + 1, third),
-    channel: channelAt(key, third + 1),
+    label: key.toString("utf8", third + 1, fourth < 0 ? key.length : fourth),
   };
 }
 
@@ -64,18 +57,13 @@ export function placeOfKey(user: Buffer, key: Buffer): Place | undefined {
   return key.toString("utf8", user.length + 1, end < 0 ? key.length : end);
 }
 
-/** The character at a place in a key: one byte, or two from 128 on. */
-function channelAt(key: Buffer, at: number): number {
-  return key[at] < 0x80 ? key[at] : ((key[at] & 0x1f) << 6) | (key[at + 1] & 0x3f);
+/** The label of a fact in the place whose key is given. */
+export function labelOfKey(place: Buffer, key: Buffer): string {
+  return key.toString("utf8", place.length + 1);
 }
 
-/** The channel at the end of a key. */
-export function channelOfKey(key: Buffer): number {
-  const last = key[key.length - 1];
-  return channelAt(key, last < 0x80 ? key.length - 1 : key.length - 2);
-}
-
-const ORDINAL_BYTES = 4;
+/** A zero, so that no label begins like another, and the ordinal. */
+const ORDINAL_BYTES = 5;
 /** Stands in place of an ordinal in the key of a head (records.ts). */
 export const HEAD = 2 ** 32 - 1;
 
@@ -83,13 +71,14 @@ export function historyKey(fact: Buffer, ordinal: number): Buffer {
   assert(ordinal > 0 && ordinal <= HEAD, "an ordinal");
   const key = Buffer.allocUnsafe(fact.length + ORDINAL_BYTES);
   key.set(fact);
-  key.writeUInt32BE(ordinal, fact.length);
+  key[fact.length] = 0;
+  key.writeUInt32BE(ordinal, fact.length + 1);
   return key;
 }
 
 export function splitHistoryKey(key: Buffer): { fact: Buffer; ordinal: number } {
   const end = key.length - ORDINAL_BYTES;
-  return { fact: key.subarray(0, end), ordinal: key.readUInt32BE(end) };
+  return { fact: key.subarray(0, end), ordinal: key.readUInt32BE(end + 1) };
 }
 
 const MOMENT_BYTES = 6;
@@ -113,19 +102,19 @@ export function momentPrefix(ms: number): Buffer {
   return prefix;
 }
 
-export function labelKey(account: string, channel: number): Buffer {
-  return Buffer.from(`${account}\0${String.fromCharCode(channel)}`);
+export function labelKey(account: string, label: string): Buffer {
+  return Buffer.from(`${account}\0${label}`);
 }
 
-export function goneLabelKey(account: string, channel: number): Buffer {
-  return Buffer.concat([labelKey(account, channel), Buffer.of(0)]);
+export function goneLabelKey(account: string, label: string): Buffer {
+  return Buffer.from(`${account}\0${label}\0`);
 }
 
-/** The channel of an entry of facts or history; undefined for the records of users and places, and for answers. */
-export function channelOfEntry(key: Buffer): number | undefined {
+/** Whether an entry of facts or history has a label; records of users and places, and answers, have none. */
+export function isOfLabel(key: Buffer, label: string): boolean {
   const second = key.indexOf(0, key.indexOf(0) + 1);
   const third = second < 0 ? -1 : key.indexOf(0, second + 1);
-  return third < 0 || key[second + 1] === ANSWER ? undefined : channelAt(key, third + 1);
+  return third >= 0 && key[second + 1] !== ANSWER && splitFactKey(key).label === label;
 }
 
 /** The range of all keys below a prefix: the facts of a place, all of a user, or the users and facts of an account. */

@@ -126,6 +126,11 @@ export class Environment {
     return [...this.#table(table).getKeys({ start: FIRST_KEY, ...range })];
   }
 
+  /** How many entries a range has. */
+  count(table: TableName, range: RangeOptions): number {
+    return this.#table(table).getKeysCount(range);
+  }
+
   /** Like get, but returns the whole record: the checksum is still attached and is not checked. */
   record(table: TableName, key: Buffer): Buffer | undefined {
     return this.#table(table).getBinary(key);

@@ -1,14 +1,14 @@
 /** The reads of users' facts. All reads of one call are of one snapshot: nothing else runs between them. */
 
 import { Failure } from "../../base/errors.ts";
-import { asExpired, isLive } from "../../memory/law/user-memory.ts";
+import { asExpired, type FactName, isLive } from "../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, UserLife, UserState, View } from "../../memory/ports.ts";
 import type { Place } from "../../memory/records.ts";
 import {
   answersOf,
-  channelOfKey,
   factKey,
   HEAD,
+  labelOfKey,
   momentOfEndKey,
   placeKey,
   placeOfKey,
@@ -20,16 +20,7 @@ import {
   userOfKey,
 } from "./entry-keys.ts";
 import { type Environment, FIRST_KEY } from "./environment.ts";
-import {
-  channelCount,
-  hasChannel,
-  type PlaceRecord,
-  stampOf,
-  unpackEarlier,
-  unpackFact,
-  unpackPlace,
-  unpackUser,
-} from "./records.ts";
+import { stampOf, unpackEarlier, unpackFact, unpackPlace, unpackUser } from "./records.ts";
 
 /** Users that a walk reads at once. */
 const PAGE = 256;
@@ -37,7 +28,7 @@ const PAGE = 256;
 export interface LifeOptions {
   readonly nowMs: number;
   readonly place?: Place;
-  readonly channel?: number;
+  readonly label?: string;
 }
 
 export interface ListOptions {
@@ -46,10 +37,10 @@ export interface ListOptions {
   readonly limit: number;
 }
 
-export function readFact(environment: Environment, view: View, channel: number): FactRecord | undefined {
+export function readFact(environment: Environment, view: View, label: string): FactRecord | undefined {
   const { account, userId, places, nowMs } = view;
   for (let i = places.length - 1; i >= 0; i--) {
-    const fact = factAt(environment, account, userId, places[i], channel);
+    const fact = factAt(environment, account, userId, { place: places[i], label });
     if (fact !== undefined && isLive(fact, nowMs)) return fact;
   }
   return undefined;
@@ -59,26 +50,23 @@ function factAt(
   environment: Environment,
   account: string,
   userId: string,
-  place: Place,
-  channel: number,
+  { place, label }: FactName,
 ): FactRecord | undefined {
-  const bytes = environment.peek("facts", factKey(account, userId, place, channel));
-  if (bytes !== undefined) return unpackFact(place, channel, bytes, false);
-  const record = placeRecord(environment, account, userId, place);
-  if (record !== undefined && hasChannel(record, channel)) throw incomplete(account, userId);
+  const bytes = environment.peek("facts", factKey(account, userId, { place, label }));
+  if (bytes !== undefined) return unpackFact(place, label, bytes, false);
+  // Not there, or lost: then the place has fewer facts than its record says.
+  const range = rangeBelow(placeKey(account, userId, place));
+  if (environment.count("facts", range) !== factCount(environment, account, userId, place))
+    throw incomplete(account, userId);
   return undefined;
 }
 
-function placeRecord(
-  environment: Environment,
-  account: string,
-  userId: string,
-  place: Place,
-): PlaceRecord | undefined {
+/** The facts of a place, as its record counts them. A missing one is damage as well: its key may have been changed. */
+function factCount(environment: Environment, account: string, userId: string, place: Place): number {
   const key = place === "" ? userKey(account, userId) : placeKey(account, userId, place);
   const bytes = environment.peek("facts", key);
-  if (bytes === undefined) return undefined;
-  return place === "" ? unpackUser(bytes).own : unpackPlace(bytes);
+  if (bytes === undefined) return 0;
+  return (place === "" ? unpackUser(bytes).own : unpackPlace(bytes)).facts;
 }
 
 export function readStamp(environment: Environment, account: string, userId: string): string | undefined {
@@ -88,19 +76,20 @@ export function readStamp(environment: Environment, account: string, userId: str
 
 export function readUser(environment: Environment, view: View): UserState | undefined {
   const { account, userId, places, nowMs } = view;
-  const counting = new Map<number, FactRecord>();
+  const counting = new Map<string, FactRecord>();
   let nextEndMs: number | null = null;
   for (const place of places) {
     for (const fact of factsOf(environment, account, userId, place)) {
       if (!isLive(fact, nowMs)) continue;
-      counting.set(fact.channel, fact);
+      counting.set(fact.label, fact);
       if (fact.expiresAtMs !== null) nextEndMs = Math.min(fact.expiresAtMs, nextEndMs ?? fact.expiresAtMs);
     }
   }
   if (counting.size === 0) return undefined;
   const stamp = readStamp(environment, account, userId);
   if (stamp === undefined) throw incomplete(account, userId);
-  const facts = [...counting.values()].sort((a, b) => a.channel - b.channel);
+  const facts = [...counting.values()];
+  if (places.length > 1) facts.sort((a, b) => (a.label < b.label ? -1 : 1));
   return { stamp, facts, nextEndMs };
 }
 
@@ -126,12 +115,11 @@ export function nextEndIn(environment: Environment): number | undefined {
 
 /** The facts of one place, expired ones included. */
 function factsOf(environment: Environment, account: string, userId: string, place: Place): FactRecord[] {
+  const prefix = placeKey(account, userId, place);
   const facts = environment
-    .entries("facts", rangeBelow(placeKey(account, userId, place)))
-    .map(({ key, value }) => unpackFact(place, channelOfKey(key), value));
-  const record = placeRecord(environment, account, userId, place);
-  // A missing record is damage as well: its key may have been changed.
-  if ((record === undefined ? 0 : channelCount([record])) !== facts.length) throw incomplete(account, userId);
+    .entries("facts", rangeBelow(prefix))
+    .map(({ key, value }) => unpackFact(place, labelOfKey(prefix, key), value));
+  if (factCount(environment, account, userId, place) !== facts.length) throw incomplete(account, userId);
   return facts;
 }
 
@@ -144,8 +132,8 @@ export function readLife(
   const user = userKey(account, userId);
   const stamp = readStamp(environment, account, userId);
   if (stamp === undefined) return undefined;
-  const isAsked = ({ place, channel }: { place: Place; channel: number }) =>
-    place === (options.place ?? place) && channel === (options.channel ?? channel);
+  const isAsked = ({ place, label }: FactName) =>
+    place === (options.place ?? place) && label === (options.label ?? label);
   const places =
     options.place === undefined
       ? ["", ...furtherPlaces(environment, "facts", user, rangeBelow(user))]
@@ -160,7 +148,7 @@ export function readLife(
     )
     .map(({ key, value }) => ({ ...splitFactKey(key), ordinal: splitHistoryKey(key).ordinal, value }))
     .filter((entry) => entry.ordinal !== HEAD && isAsked(entry))
-    .map(({ place, channel, ordinal, value }) => unpackEarlier(place, channel, ordinal, value));
+    .map(({ place, label, ordinal, value }) => unpackEarlier(place, label, ordinal, value));
   const expired = stored.filter((fact) => !isLive(fact, options.nowMs)).map(asExpired);
   return {
     stamp,
@@ -240,7 +228,7 @@ export async function* walkUsers(
 function byFactAndOrdinal(a: EarlierFact, b: EarlierFact): number {
   return (
     Buffer.compare(Buffer.from(a.place), Buffer.from(b.place)) ||
-    a.channel - b.channel ||
+    Number(a.label > b.label) - Number(a.label < b.label) ||
     a.ordinal - b.ordinal
   );
 }

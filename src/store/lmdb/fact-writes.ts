@@ -1,7 +1,7 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
 import { assert } from "../../base/assert.ts";
-import { CHANNEL_COUNT } from "../../base/limits.ts";
+import { findChannel } from "../../base/channels.ts";
 import { applyLaw, readingOf } from "../../memory/law/law.ts";
 import type { PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { EndedFact, Place } from "../../memory/records.ts";
@@ -36,7 +36,7 @@ export function writeFacts(request: WriteRequest, historyMax: number): Write<Wri
     const used = usedBefore(writer, request);
     const user = new UserWrites(writer, account, userId);
     const memory = user.read(request, historyMax);
-    const others = user.countOthers(request);
+    const others = user.countOthers(request, memory);
     const decision = applyLaw(memory, request, { replay, used, others, gone: goneLabels(writer, request) });
     const { outcome } = decision;
     if (outcome.outcome !== "stored") return outcome;
@@ -48,12 +48,12 @@ export function writeFacts(request: WriteRequest, historyMax: number): Write<Wri
   };
 }
 
-/** Channels of removed labels among those that are named. */
-function goneLabels(writer: Writer, request: WriteRequest): ReadonlySet<number> {
-  const gone = new Set<number>();
-  for (const { channel } of readingOf(request).names)
-    if (channel >= CHANNEL_COUNT && writer.has("labels", goneLabelKey(request.account, channel)))
-      gone.add(channel);
+/** Removed labels among those that are named. */
+function goneLabels(writer: Writer, request: WriteRequest): ReadonlySet<string> {
+  const gone = new Set<string>();
+  for (const { label } of readingOf(request).names)
+    if (findChannel(label) === undefined && writer.has("labels", goneLabelKey(request.account, label)))
+      gone.add(label);
   return gone;
 }
 
@@ -88,25 +88,25 @@ export function sweepEnded(nowMs: number, countMax: number, historyMax: number):
   return (writer) => {
     const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
     return due.flatMap((key) => {
-      const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
-      const changes = [{ kind: "expire", place, channel } as const];
+      const { account, userId, place, label } = splitFactKey(factOfEndKey(key));
+      const changes = [{ kind: "expire", place, label } as const];
       const outcome = writeFacts({ account, userId, changes, places: [], nowMs }, historyMax)(writer);
       // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
       writer.remove("ends", key);
       if (outcome.outcome !== "stored" || outcome.events.length === 0) return [];
       const [{ revision }] = outcome.events;
-      return [{ account, userId, place, channel, revision, endedAtMs: momentOfEndKey(key) }];
+      return [{ account, userId, place, label, revision, endedAtMs: momentOfEndKey(key) }];
     });
   };
 }
 
 export function saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Write<void> {
   return (writer) => {
-    for (const { place, channel, revision, value, code } of codes) {
-      const key = factKey(account, userId, place, channel);
+    for (const { place, label, revision, value, code } of codes) {
+      const key = factKey(account, userId, { place, label });
       const bytes = writer.get("facts", key);
       if (bytes === undefined) continue;
-      const fact = unpackFact(place, channel, bytes);
+      const fact = unpackFact(place, label, bytes);
       if (fact.revision !== revision || fact.value !== value) continue;
       writer.put("facts", key, packFact({ ...fact, code }));
     }
@@ -144,11 +144,12 @@ export function forgetPlace(account: string, userId: string, place: Place, nowMs
     const entries = ranges.flatMap((range) => writer.keys("facts", range));
     const history = ranges.flatMap((range) => writer.keys("history", range));
     if (entries.length + history.length === 0) return false;
-    const { facts, heads } = removeEntries(writer, entries, history);
+    const { facts, heads, places } = removeEntries(writer, entries, history);
     const user = unpackUser(bytes);
     forgetAnswers(writer, account, userId);
     user.facts -= facts;
     user.heads -= heads;
+    user.places -= places;
     user.revision += 1;
     if (user.facts + user.heads > 0) writer.put("facts", key, packUser(user));
     else {
@@ -161,7 +162,7 @@ export function forgetPlace(account: string, userId: string, place: Place, nowMs
   };
 }
 
-/** Removes facts, records of places and history; how many facts and heads there were among them. */
+/** Removes facts, records of places and history; how many of each there were. */
 function removeEntries(writer: Writer, entries: readonly Buffer[], history: readonly Buffer[]) {
   let places = 0;
   for (const key of entries) {
@@ -175,14 +176,14 @@ function removeEntries(writer: Writer, entries: readonly Buffer[], history: read
   addToCounter(writer, PLACES, -places);
   for (const key of history) writer.remove("history", key);
   const heads = history.filter((key) => splitHistoryKey(key).ordinal === HEAD).length;
-  return { facts: entries.length - places, heads };
+  return { facts: entries.length - places, heads, places };
 }
 
 /** A damaged record does not tell; its entry among those that expire is found by the sweep. */
 function expiryOf(writer: Writer, key: Buffer): number | null {
   try {
     const bytes = writer.get("facts", key);
-    return bytes === undefined ? null : unpackFact("", 0, bytes, false).expiresAtMs;
+    return bytes === undefined ? null : unpackFact("", "", bytes, false).expiresAtMs;
   } catch {
     return null;
   }

@@ -13,7 +13,14 @@ import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AtStep } from "../../base/steps.ts";
 import { CommitMetrics } from "../../memory/commit-metrics.ts";
-import { type Change, CommitError, type Environment, KEY_BYTES_MAX, type TableName } from "./environment.ts";
+import {
+  type Change,
+  CommitError,
+  type Entry,
+  type Environment,
+  KEY_BYTES_MAX,
+  type TableName,
+} from "./environment.ts";
 import { packNumber, unpackNumber } from "./records.ts";
 
 /** Must be synchronous. */
@@ -229,18 +236,36 @@ export class Writer {
     return change === undefined ? this.environment.has(table, key) : change.value !== undefined;
   }
 
-  /** The keys of a range. It looks at every change of the group: for what is rare. */
-  keys(table: TableName, { start, end }: { start: Buffer; end: Buffer }): Buffer[] {
-    const isIn = (key: Buffer) => key.compare(start) >= 0 && key.compare(end) < 0;
-    const changed = [...this.#changes.values()].filter(
-      (change) => change.table === table && isIn(change.key),
-    );
-    const stored = this.environment.keys(table, { start, end });
-    const known = new Set(changed.map(({ key }) => key.toString("latin1")));
-    return [
-      ...stored.filter((key) => !known.has(key.toString("latin1"))),
-      ...changed.filter(({ value }) => value !== undefined).map(({ key }) => key),
-    ];
+  /** The keys of a range, in order. It looks at every change of the group. */
+  keys(table: TableName, range: { start: Buffer; end: Buffer }): Buffer[] {
+    return this.#overlay(table, range, this.environment.keys(table, range), (key) => key);
+  }
+
+  /** The entries of a range, in the order of their keys. */
+  entries(table: TableName, range: { start: Buffer; end: Buffer }): Entry[] {
+    const stored = this.environment.entries(table, range);
+    return this.#overlay(table, range, stored, (key, value) => ({ key, value }));
+  }
+
+  /** What is stored in a range, with the changes of the group. */
+  #overlay<T extends Buffer | Entry>(
+    table: TableName,
+    { start, end }: { start: Buffer; end: Buffer },
+    stored: T[],
+    made: (key: Buffer, value: Buffer) => T,
+  ): T[] {
+    // Names are in the order of the bytes of their keys.
+    const [first, last] = [entryName(table, start), entryName(table, end)];
+    const changed: string[] = [];
+    for (const name of this.#changes.keys()) if (name >= first && name < last) changed.push(name);
+    if (changed.length === 0) return stored;
+    const all = new Map(stored.map((item) => [entryName(table, "key" in item ? item.key : item), item]));
+    for (const name of changed) {
+      const { key, value } = this.#changes.get(name)!;
+      if (value === undefined) all.delete(name);
+      else all.set(name, made(key, value));
+    }
+    return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
   }
 
   put(table: TableName, key: Buffer, value: Buffer): void {

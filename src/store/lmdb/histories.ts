@@ -99,8 +99,8 @@ function shortenPage(start: Buffer, options: HistoryLimit): Write<Buffer | undef
 /** A damaged record keeps nobody else's history from being shortened. */
 function shortenOne(writer: Writer, fact: Buffer, ordinals: readonly number[], options: HistoryLimit): void {
   try {
-    const { account, userId, place, channel } = splitFactKey(fact);
+    const { account, userId, ...name } = splitFactKey(fact);
     const { historyMax, nowMs } = options;
-    new UserWrites(writer, account, userId).shorten({ place, channel }, ordinals, historyMax, nowMs);
+    new UserWrites(writer, account, userId).shorten(name, ordinals, historyMax, nowMs);
   } catch {}
 }

@@ -132,9 +132,9 @@ export function changeLabel(
 }
 
 /** Of a label that nobody uses. */
-export function removeLabel(account: string, channel: number, nowMs: number): Write<"removed" | "missing"> {
+export function removeLabel(account: string, label: string, nowMs: number): Write<"removed" | "missing"> {
   return (writer) => {
-    const bytes = writer.get("labels", labelKey(account, channel));
+    const bytes = writer.get("labels", labelKey(account, label));
     if (bytes === undefined) return "missing";
     putLabel(writer, account, removedLabel(unpackJson<LabelRecord>(bytes)));
     noteForgetting(writer, nowMs);
@@ -149,7 +149,7 @@ function labelsOf(writer: Writer, account: string): LabelRecord[] {
 
 /** A removed label has a key of its own: whether one is gone is asked for every write. */
 function putLabel(writer: Writer, account: string, label: LabelRecord): void {
-  const [live, gone] = [labelKey(account, label.channel), goneLabelKey(account, label.channel)];
+  const [live, gone] = [labelKey(account, label.label), goneLabelKey(account, label.label)];
   const [key, other] = label.removed === true ? [gone, live] : [live, gone];
   writer.put("labels", key, packJson(label));
   if (writer.has("labels", other)) writer.remove("labels", other);

@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { readingOf } from "../../memory/law/law.ts";
 import type { WriteRequest } from "../../memory/ports.ts";
 import type { RemoveLabelOutcome } from "../../memory/records.ts";
-import { channelOfEntry, rangeBelow } from "./entry-keys.ts";
+import { isOfLabel, rangeBelow } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { removeLabel } from "./key-writes.ts";
@@ -18,7 +18,7 @@ export class LabelRemovals {
   readonly #commit: GroupCommit;
   readonly #environment: () => Environment;
   readonly #clock: Clock;
-  /** Those under way, by account and channel. They never reject. */
+  /** Those under way, by account and label. They never reject. */
   readonly #running = new Map<string, Promise<void>>();
 
   /** @param environment what is read; asked anew for each page, because a compaction replaces it */
@@ -31,37 +31,37 @@ export class LabelRemovals {
   /** A removal that a write has to wait for. */
   before(request: WriteRequest): Promise<void> | undefined {
     if (this.#running.size === 0) return undefined;
-    const names = readingOf(request).names.map(({ channel }) => nameOf(request.account, channel));
+    const names = readingOf(request).names.map(({ label }) => nameOf(request.account, label));
     return this.#running.get(names.find((name) => this.#running.has(name)) ?? "");
   }
 
-  async remove(account: string, channel: number): Promise<RemoveLabelOutcome> {
-    const name = nameOf(account, channel);
+  async remove(account: string, label: string): Promise<RemoveLabelOutcome> {
+    const name = nameOf(account, label);
     for (let other = this.#running.get(name); other !== undefined; other = this.#running.get(name))
       await other;
-    const removal = this.#removeUnused(account, channel);
+    const removal = this.#removeUnused(account, label);
     const ended = () => void this.#running.delete(name);
     this.#running.set(name, removal.then(ended, ended));
     return removal;
   }
 
-  async #removeUnused(account: string, channel: number): Promise<RemoveLabelOutcome> {
+  async #removeUnused(account: string, label: string): Promise<RemoveLabelOutcome> {
     // Writes that came before are on disk then.
     await this.#commit.run(() => {});
     for (const table of ["facts", "history"] as const) {
       let { start, end } = rangeBelow(Buffer.from(account));
       for (;;) {
         const keys = this.#environment().keys(table, { start, end, limit: PAGE });
-        if (keys.some((key) => channelOfEntry(key) === channel)) return "in_use";
+        if (keys.some((key) => isOfLabel(key, label))) return "in_use";
         if (keys.length < PAGE) break;
         start = Buffer.concat([keys[keys.length - 1], Buffer.of(0)]);
         await new Promise((resolve) => setImmediate(resolve));
       }
     }
-    return this.#commit.run(removeLabel(account, channel, this.#clock.now()));
+    return this.#commit.run(removeLabel(account, label, this.#clock.now()));
   }
 }
 
-function nameOf(account: string, channel: number): string {
-  return `${account}\0${channel}`;
+function nameOf(account: string, label: string): string {
+  return `${account}\0${label}`;
 }

@@ -183,8 +183,8 @@ export class LmdbStore implements Store {
     this.#inUse = store;
   }
 
-  readFact(view: View, channel: number): FactRecord | undefined {
-    return readFact(this.#readable(), view, channel);
+  readFact(view: View, label: string): FactRecord | undefined {
+    return readFact(this.#readable(), view, label);
   }
 
   readStamp(account: string, userId: string): string | undefined {
@@ -227,7 +227,8 @@ export class LmdbStore implements Store {
   readLabels(account: string): LabelRecord[] {
     return this.#readable()
       .entries("labels", rangeBelow(Buffer.from(account)))
-      .map(({ value }) => unpackJson<LabelRecord>(value));
+      .map(({ value }) => unpackJson<LabelRecord>(value))
+      .sort((a, b) => a.channel - b.channel);
   }
 
   addLabel(account: string, label: Omit<LabelRecord, "channel">) {
@@ -238,8 +239,8 @@ export class LmdbStore implements Store {
     return this.#commit.run(changeLabel(...changed));
   }
 
-  removeLabel(account: string, channel: number) {
-    return this.#removals.remove(account, channel);
+  removeLabel(account: string, label: string) {
+    return this.#removals.remove(account, label);
   }
 
   walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {

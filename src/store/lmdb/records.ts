@@ -5,7 +5,7 @@
 
 import { assert, assertInteger } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
-import { CHANNEL_COUNT_MAX, TIME_MS_MAX } from "../../base/limits.ts";
+import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { EarlierFact, FactRecord } from "../../memory/ports.ts";
 import type { Place } from "../../memory/records.ts";
 import { HEAD } from "./entry-keys.ts";
@@ -31,17 +31,15 @@ const FACT_HEADER_BYTES = 35;
 const EARLIER_HEADER_BYTES = 29;
 /** Of six bytes. */
 const NUMBER_MAX = 2 ** 48 - 1;
-/** Bits of the channels, 256. */
-const CHANNELS_BYTES = CHANNEL_COUNT_MAX / 8;
-const PLACE_BYTES = 2 + CHANNELS_BYTES;
-const USER_BYTES = 20 + PLACE_BYTES;
+const PLACE_BYTES = 4;
+const USER_BYTES = 22 + PLACE_BYTES;
 
 /**
  * revision 6 · time of writing 6 · time since when it has the value 6 · time of expiry 6 (0: it does not expire) ·
  * ordinal 4 · codebook version 1 (0: no code) · code length in bits 2 · lengths of writer and session 2 + 2 (0: none) ·
  * with a code: its checksum 4, its bits · writer · session · value
  */
-export function packFact(fact: Omit<FactRecord, "channel" | "place">): Buffer {
+export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
   const codeBytes = fact.code === undefined ? 0 : CRC32_BYTES + Math.ceil(fact.code.bits.length / 8);
   const texts = packTexts(fact);
   assert(fact.value !== "", "a value has a byte");
@@ -70,7 +68,7 @@ export function packFact(fact: Omit<FactRecord, "channel" | "place">): Buffer {
 }
 
 /** @param withCode false if only the value is needed */
-export function unpackFact(place: Place, channel: number, bytes: Buffer, withCode = true): FactRecord {
+export function unpackFact(place: Place, label: string, bytes: Buffer, withCode = true): FactRecord {
   const version = bytes[28];
   const bitsLength = bytes.readUInt16BE(29);
   const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CRC32_BYTES);
@@ -84,7 +82,7 @@ export function unpackFact(place: Place, channel: number, bytes: Buffer, withCod
   );
   const fact = {
     place,
-    channel,
+    label,
     value,
     writtenBy,
     sessionId,
@@ -122,10 +120,10 @@ export function packEarlier(fact: EarlierFact): Buffer {
   return out;
 }
 
-export function unpackEarlier(place: Place, channel: number, ordinal: number, bytes: Buffer): EarlierFact {
+export function unpackEarlier(place: Place, label: string, ordinal: number, bytes: Buffer): EarlierFact {
   return {
     place,
-    channel,
+    label,
     ...unpackTexts(bytes, EARLIER_HEADER_BYTES, bytes.readUInt16BE(25), bytes.readUInt16BE(27)),
     revision: bytes.readUIntBE(0, 6),
     updatedAtMs: bytes.readUIntBE(6, 6),
@@ -155,12 +153,11 @@ function unpackTexts(bytes: Buffer, start: number, writerBytes: number, sessionB
   };
 }
 
-/** Of a place: which channels have an entry, expired ones included until they are swept. */
+/** Of a place. Facts that have expired count until they are swept. */
 export interface PlaceRecord {
-  /** How many of its facts expire one day. */
+  facts: number;
+  /** How many of them expire one day. */
   ending: number;
-  /** Bit c of the 256 is set if channel c has a fact. */
-  readonly channels: Buffer;
 }
 
 /** The user's own record is that of the person's own place, too. */
@@ -172,38 +169,38 @@ export interface UserRecord {
   facts: number;
   /** Labels at all places that have a history and no fact. */
   heads: number;
+  /** Further places with facts. */
+  places: number;
   readonly own: PlaceRecord;
 }
 
-export function newPlace(): PlaceRecord {
-  return { ending: 0, channels: Buffer.alloc(CHANNELS_BYTES) };
-}
-
 export function newUser(life: number): UserRecord {
-  return { life, revision: life, facts: 0, heads: 0, own: newPlace() };
+  return { life, revision: life, facts: 0, heads: 0, places: 0, own: { facts: 0, ending: 0 } };
 }
 
-/** facts that expire 2 · channels 32 */
-export function packPlace({ ending, channels }: PlaceRecord): Buffer {
+/** facts 2 · facts that expire 2 */
+export function packPlace({ facts, ending }: PlaceRecord): Buffer {
+  assert(ending >= 0 && ending <= facts, "a place has the facts that expire there");
   const out = Buffer.allocUnsafe(PLACE_BYTES);
-  out.writeUInt16BE(ending);
-  out.set(channels, 2);
+  out.writeUInt16BE(facts);
+  out.writeUInt16BE(ending, 2);
   return out;
 }
 
 export function unpackPlace(bytes: Buffer): PlaceRecord {
   assert(bytes.length === PLACE_BYTES, "a place's record");
-  return { ending: bytes.readUInt16BE(), channels: Buffer.from(bytes.subarray(2)) };
+  return { facts: bytes.readUInt16BE(), ending: bytes.readUInt16BE(2) };
 }
 
-/** life 6 · revision 6 · facts 4 · heads 4 · the person's own place 34 */
+/** life 6 · revision 6 · facts 4 · heads 4 · further places 2 · the person's own place 4 */
 export function packUser(user: UserRecord): Buffer {
   assert(user.facts >= 0 && user.heads >= 0 && user.facts + user.heads > 0, "a user has facts or a history");
-  const out = Buffer.allocUnsafe(20);
+  const out = Buffer.allocUnsafe(22);
   out.writeUIntBE(user.life, 0, 6);
   out.writeUIntBE(user.revision, 6, 6);
   out.writeUInt32BE(user.facts, 12);
   out.writeUInt32BE(user.heads, 16);
+  out.writeUInt16BE(user.places, 20);
   return Buffer.concat([out, packPlace(user.own)]);
 }
 
@@ -214,34 +211,14 @@ export function unpackUser(bytes: Buffer): UserRecord {
     revision: bytes.readUIntBE(6, 6),
     facts: bytes.readUInt32BE(12),
     heads: bytes.readUInt32BE(16),
-    own: unpackPlace(bytes.subarray(20)),
+    places: bytes.readUInt16BE(20),
+    own: unpackPlace(bytes.subarray(22)),
   };
 }
 
 export function stampOf(bytes: Buffer): string {
   assert(bytes.length === USER_BYTES, "a stamp is made of a user's record");
   return bytes.toString("base64url", 0, 12);
-}
-
-export function markChannel({ channels }: PlaceRecord, channel: number, used: boolean): void {
-  const bit = 1 << (channel & 7);
-  if (used) channels[channel >> 3] |= bit;
-  else channels[channel >> 3] &= ~bit;
-}
-
-export function hasChannel({ channels }: PlaceRecord, channel: number): boolean {
-  return (channels[channel >> 3] & (1 << (channel & 7))) !== 0;
-}
-
-/** How many channels one of the places has. */
-export function channelCount(places: readonly PlaceRecord[]): number {
-  let count = 0;
-  for (let i = 0; i < CHANNELS_BYTES; i++) {
-    let bits = 0;
-    for (const { channels } of places) bits |= channels[i];
-    for (; bits !== 0; bits &= bits - 1) count++;
-  }
-  return count;
 }
 
 export function packNumber(value: number): Buffer {

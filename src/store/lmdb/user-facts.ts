@@ -3,14 +3,12 @@
  * difference is put. The records of the user and of places count, so that a user without facts and history is gone.
  */
 
-import { assert } from "../../base/assert.ts";
-import { type Reading, readingOf } from "../../memory/law/law.ts";
+import { readingOf } from "../../memory/law/law.ts";
 import {
   type FactDifference,
   type FactName,
   type FoundFact,
   isLive,
-  nameOf,
   UserMemory,
 } from "../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, WriteRequest } from "../../memory/ports.ts";
@@ -21,6 +19,7 @@ import {
   factKey,
   HEAD,
   historyKey,
+  labelOfKey,
   PLACES,
   placeKey,
   REVISIONS,
@@ -31,13 +30,10 @@ import {
   USERS,
   userKey,
 } from "./entry-keys.ts";
+import type { Entry } from "./environment.ts";
 import type { Writer } from "./group-commit.ts";
 import {
-  channelCount,
   FORGOTTEN,
-  hasChannel,
-  markChannel,
-  newPlace,
   newUser,
   type PlaceRecord,
   packEarlier,
@@ -63,7 +59,10 @@ export class UserWrites {
   readonly #key: Buffer;
   readonly #wasKnown: boolean;
   readonly #user: UserRecord;
-  readonly #places = new Map<Place, { record: PlaceRecord; wasKnown: boolean }>();
+  /** By their keys, where all of a place was read. */
+  #whole: ReadonlyMap<string, WholeFact> | undefined;
+  /** Further places, as they are now and were before. */
+  readonly #places = new Map<Place, { record: PlaceRecord; before: Readonly<PlaceRecord> }>();
 
   constructor(writer: Writer, account: string, userId: string) {
     this.#writer = writer;
@@ -78,24 +77,49 @@ export class UserWrites {
 
   /** What a request names. */
   read(request: Pick<WriteRequest, "changes" | "places">, historyMax: number): UserMemory {
-    const reading = readingOf(request);
-    const { revision, facts, heads } = this.#user;
-    const isWhole = reading.inside.length > 0;
-    const names = isWhole ? this.#namesInside(reading) : reading.names;
-    const named = names.map((name) => this.#find(name, reading.history));
-    return new UserMemory({ revision, facts, heads, named, isWhole }, historyMax);
+    const { names, inside, history } = readingOf(request);
+    const { revision, facts, heads, places } = this.#user;
+    const isWhole = inside.length > 0;
+    const named = isWhole ? this.#findInside(inside) : names.map((name) => this.#find(name, history));
+    const counts = { places, factsAt: (place: Place) => this.#place(place).facts };
+    return new UserMemory({ revision, facts, heads, named, isWhole, counts }, historyMax);
   }
 
-  /** Channels with a live fact in the places, but for those that a request names. */
-  countOthers({ places, changes, nowMs }: Pick<WriteRequest, "changes" | "places" | "nowMs">): number {
-    if (places.length === 0 || !this.#wasKnown) return 0;
-    const live = places.map((place) => {
-      const record = this.#place(place);
-      return record.ending === 0 ? record : this.#liveChannels(place, record, nowMs);
-    });
-    const named = new Set(readingOf({ changes, places }).names.map(({ channel }) => channel));
-    const isNamed = [...named].filter((channel) => live.some((record) => hasChannel(record, channel)));
-    return channelCount(live) - isNamed.length;
+  /** Labels with a live fact in the places, but for those that a request names, which are in the memory. */
+  countOthers({ places, changes, nowMs }: WriteRequest, memory: UserMemory): number {
+    if (!this.#wasKnown) return 0;
+    const used = places.filter((place) => this.#place(place).facts > 0);
+    if (used.every((place) => this.#place(place).ending === 0))
+      return this.#countLabels(used) - memory.countLive(used, nowMs);
+    const labels = new Set(
+      used
+        .flatMap((place) => this.#factsAt(place))
+        .filter((fact) => isLive(fact, nowMs))
+        .map(({ label }) => label),
+    );
+    for (const { label } of readingOf({ changes, places }).names) labels.delete(label);
+    return labels.size;
+  }
+
+  /** Labels of several places: those of the largest are counted, and only keys of the others are read. */
+  #countLabels(places: readonly Place[]): number {
+    const [largest, ...others] = places.toSorted((a, b) => this.#place(b).facts - this.#place(a).facts);
+    if (largest === undefined) return 0;
+    const labels = new Set(
+      others.flatMap((place) => {
+        const prefix = placeKey(this.#account, this.#userId, place);
+        return this.#writer.keys("facts", rangeBelow(prefix)).map((key) => labelOfKey(prefix, key));
+      }),
+    );
+    const isNew = (label: string) => !this.#writer.has("facts", this.#keyOf({ place: largest, label }));
+    return this.#place(largest).facts + [...labels].filter(isNew).length;
+  }
+
+  #factsAt(place: Place): FactRecord[] {
+    const prefix = placeKey(this.#account, this.#userId, place);
+    return this.#writer
+      .entries("facts", rangeBelow(prefix))
+      .map(({ key, value }) => unpackFact(place, labelOfKey(prefix, key), value, false));
   }
 
   /** Puts what has become of the memory. */
@@ -111,31 +135,28 @@ export class UserWrites {
 
   /** Puts the records that count. */
   #saveCounts(counts: Pick<UserRecord, "revision" | "facts" | "heads">): void {
-    for (const [place, { record, wasKnown }] of this.#places) {
+    let { places } = this.#user;
+    for (const [place, { record, before }] of this.#places) {
+      if (record.facts === before.facts && record.ending === before.ending) continue;
       const key = placeKey(this.#account, this.#userId, place);
-      const isUsed = channelCount([record]) > 0;
-      if (isUsed) this.#writer.put("facts", key, packPlace(record));
-      else if (wasKnown) this.#writer.remove("facts", key);
-      addToCounter(this.#writer, PLACES, Number(isUsed) - Number(wasKnown));
+      if (record.facts > 0) this.#writer.put("facts", key, packPlace(record));
+      else this.#writer.remove("facts", key);
+      places += Number(record.facts > 0) - Number(before.facts > 0);
     }
+    addToCounter(this.#writer, PLACES, places - this.#user.places);
     const isUsed = counts.facts + counts.heads > 0;
     // A user without facts and history is removed: nothing shows that the user ever existed.
-    if (isUsed) this.#writer.put("facts", this.#key, packUser({ ...this.#user, ...counts }));
+    if (isUsed) this.#writer.put("facts", this.#key, packUser({ ...this.#user, ...counts, places }));
     else if (this.#wasKnown) this.#writer.remove("facts", this.#key);
     if (!isUsed) noteRevision(this.#writer, counts.revision);
     addToCounter(this.#writer, USERS, Number(isUsed) - Number(this.#wasKnown));
   }
 
   /** Removes those of a fact's entries in the history that are beyond its limit. */
-  shorten(
-    { place, channel }: FactName,
-    ordinals: readonly number[],
-    historyMax: number,
-    nowMs: number,
-  ): void {
+  shorten(name: FactName, ordinals: readonly number[], historyMax: number, nowMs: number): void {
     if (!this.#wasKnown) return;
-    const key = this.#keyOf(place, channel);
-    const present = this.#stored(place, channel);
+    const key = this.#keyOf(name);
+    const present = this.#stored(name);
     const last = present === undefined ? this.#head(key) : present.ordinal - 1;
     const old = ordinals.filter((ordinal) => ordinal !== HEAD && ordinal <= last - historyMax);
     for (const ordinal of old) this.#writer.remove("history", historyKey(key, ordinal));
@@ -149,66 +170,69 @@ export class UserWrites {
     this.#saveCounts({ revision, facts, heads: heads - 1 });
   }
 
-  #find({ place, channel }: FactName, withHistory: boolean): FoundFact {
-    if (!this.#wasKnown) return { place, channel, present: undefined, earlier: [], last: 0 };
-    const present = this.#stored(place, channel);
-    const key = this.#keyOf(place, channel);
+  #find({ place, label }: FactName, withHistory: boolean): FoundFact {
+    if (!this.#wasKnown) return { place, label, present: undefined, earlier: [], last: 0 };
+    const present = this.#stored({ place, label });
+    const key = this.#keyOf({ place, label });
     const last = present?.ordinal ?? this.#head(key);
-    return {
-      place,
-      channel,
-      present,
-      earlier: withHistory && last > 0 ? this.#history(place, channel, key) : [],
-      last,
-    };
+    const range = { start: historyKey(key, 1), end: historyKey(key, HEAD) };
+    const entries = withHistory && last > 0 ? this.#writer.entries("history", range) : [];
+    const earlier = entries.map((entry) =>
+      unpackEarlier(place, label, splitHistoryKey(entry.key).ordinal, entry.value),
+    );
+    return { place, label, present, earlier, last };
   }
 
-  #history(place: Place, channel: number, key: Buffer): EarlierFact[] {
-    return this.#writer
-      .keys("history", { start: historyKey(key, 1), end: historyKey(key, HEAD) })
-      .map((entry) => {
-        const bytes = this.#writer.get("history", entry);
-        assert(bytes !== undefined, "an entry of a history is there");
-        return unpackEarlier(place, channel, splitHistoryKey(entry).ordinal, bytes);
-      })
-      .sort((a, b) => a.ordinal - b.ordinal);
-  }
-
-  /** Everything at the places and inside them that has a fact or a history, by place and channel. */
-  #namesInside({ inside }: Reading): FactName[] {
+  /** Everything at the places and inside them, by place and label, with its history. Each table is read once. */
+  #findInside(inside: readonly Place[]): FoundFact[] {
     if (!this.#wasKnown) return [];
-    const ranges = inside.flatMap((place) =>
-      place === "" ? [rangeBelow(this.#key)] : rangesOfPlace(placeKey(this.#account, this.#userId, place)),
-    );
-    const names = new Map<string, FactName>();
-    for (const range of ranges) {
-      const facts = this.#writer.keys("facts", range).filter((key) => !isPlaceKey(key));
-      const history = this.#writer.keys("history", range).filter((key) => !isAnswerKey(key));
-      for (const key of [...facts, ...history]) {
-        const { place, channel } = splitFactKey(key);
-        names.set(nameOf({ place, channel }), { place, channel });
-      }
+    const found = new Map<string, WholeFact>();
+    const at = (key: Buffer) => {
+      // In the order of the bytes.
+      const name = key.toString("latin1");
+      const known = found.get(name);
+      if (known !== undefined) return known;
+      const { place, label } = splitFactKey(key);
+      const fact = { place, label, present: undefined, earlier: [], last: 0 };
+      found.set(name, fact);
+      return fact;
+    };
+    for (const { key, value } of this.#entriesInside("facts", inside)) {
+      if (isPlaceKey(key)) continue;
+      const fact = at(key);
+      fact.present = unpackFact(fact.place, fact.label, value, false);
+      fact.last = fact.present.ordinal;
     }
-    return [...names.values()].sort(
-      (a, b) => Buffer.compare(Buffer.from(a.place), Buffer.from(b.place)) || a.channel - b.channel,
-    );
+    for (const { key, value } of this.#entriesInside("history", inside)) {
+      if (dayOfAnswer(key) !== undefined) continue;
+      const { fact: factPart, ordinal } = splitHistoryKey(key);
+      const fact = at(factPart);
+      if (ordinal === HEAD) fact.last = unpackNumber(value);
+      else fact.earlier.push(unpackEarlier(fact.place, fact.label, ordinal, value));
+    }
+    this.#whole = found;
+    return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, fact]) => fact);
   }
 
-  #put(
-    { place, channel, before, present, lastBefore, last, dropBelow, added }: FactDifference,
-    historyMax: number,
-  ): void {
-    const key = this.#keyOf(place, channel);
+  #entriesInside(table: "facts" | "history", inside: readonly Place[]): Entry[] {
+    return inside
+      .flatMap((place) =>
+        place === "" ? [rangeBelow(this.#key)] : rangesOfPlace(placeKey(this.#account, this.#userId, place)),
+      )
+      .flatMap((range) => this.#writer.entries(table, range));
+  }
+
+  #put(difference: FactDifference, historyMax: number): void {
+    const { place, before, present, lastBefore, last, dropBelow, added } = difference;
+    const key = this.#keyOf(difference);
     const record = this.#place(place);
     if (before !== undefined && before.expiresAtMs !== null) {
       this.#writer.remove("ends", endKey(before.expiresAtMs, key));
-      assert(record.ending > 0, "facts that expire are counted");
       record.ending -= 1;
     }
-    if (present === undefined) {
-      if (before !== undefined) this.#writer.remove("facts", key);
-    } else this.#writer.put("facts", key, packFact(present));
-    markChannel(record, channel, present !== undefined);
+    if (present !== undefined) this.#writer.put("facts", key, packFact(present));
+    else if (before !== undefined) this.#writer.remove("facts", key);
+    record.facts += Number(present !== undefined) - Number(before !== undefined);
     if (present !== undefined && present.expiresAtMs !== null) {
       this.#writer.put("ends", endKey(present.expiresAtMs, key), LISTED);
       record.ending += 1;
@@ -224,21 +248,27 @@ export class UserWrites {
   #dropHistory(key: Buffer, last: number, dropBelow: number, historyMax: number): void {
     if (last === 0 || dropBelow === 0) return;
     if (dropBelow === Number.POSITIVE_INFINITY) {
-      const range = { start: historyKey(key, 1), end: historyKey(key, HEAD) };
-      for (const entry of this.#writer.keys("history", range)) this.#writer.remove("history", entry);
+      for (const entry of this.#historyKeys(key)) this.#writer.remove("history", entry);
       return;
     }
     for (let ordinal = Math.max(1, last - historyMax); ordinal < Math.min(dropBelow, last + 1); ordinal++)
       this.#writer.remove("history", historyKey(key, ordinal));
   }
 
-  #keyOf(place: Place, channel: number): Buffer {
-    return factKey(this.#account, this.#userId, place, channel);
+  #historyKeys(key: Buffer): Buffer[] {
+    if (this.#whole === undefined)
+      return this.#writer.keys("history", { start: historyKey(key, 1), end: historyKey(key, HEAD) });
+    const found = this.#whole.get(key.toString("latin1"));
+    return (found?.earlier ?? []).map(({ ordinal }) => historyKey(key, ordinal));
   }
 
-  #stored(place: Place, channel: number): FactRecord | undefined {
-    const bytes = this.#writer.get("facts", this.#keyOf(place, channel));
-    return bytes && unpackFact(place, channel, bytes, false);
+  #keyOf(name: FactName): Buffer {
+    return factKey(this.#account, this.#userId, name);
+  }
+
+  #stored(name: FactName): FactRecord | undefined {
+    const bytes = this.#writer.get("facts", this.#keyOf(name));
+    return bytes && unpackFact(name.place, name.label, bytes, false);
   }
 
   /** The ordinal of the last value of a label that has no fact any more, or 0. */
@@ -251,33 +281,23 @@ export class UserWrites {
     let known = this.#places.get(place);
     if (known === undefined) {
       const bytes = this.#writer.get("facts", placeKey(this.#account, this.#userId, place));
-      known = {
-        record: bytes === undefined ? newPlace() : unpackPlace(bytes),
-        wasKnown: bytes !== undefined,
-      };
+      const before = bytes === undefined ? { facts: 0, ending: 0 } : unpackPlace(bytes);
+      known = { record: { ...before }, before };
       this.#places.set(place, known);
     }
     return known.record;
   }
+}
 
-  #liveChannels(place: Place, record: PlaceRecord, nowMs: number): PlaceRecord {
-    const live = newPlace();
-    for (let channel = 0; channel < record.channels.length * 8; channel++) {
-      if (!hasChannel(record, channel)) continue;
-      const fact = this.#stored(place, channel);
-      if (fact !== undefined && isLive(fact, nowMs)) markChannel(live, channel, true);
-    }
-    return live;
-  }
+interface WholeFact extends FactName {
+  present: FactRecord | undefined;
+  last: number;
+  readonly earlier: EarlierFact[];
 }
 
 /** The record of a place: there is no third zero. */
 export function isPlaceKey(key: Buffer): boolean {
   return key.indexOf(0, key.indexOf(0, key.indexOf(0) + 1) + 1) < 0;
-}
-
-function isAnswerKey(key: Buffer): boolean {
-  return dayOfAnswer(key) !== undefined;
 }
 
 export function addToCounter(writer: Writer, counter: string, change: number): void {

@@ -9,11 +9,12 @@ import { Failure } from "../../base/errors.ts";
 import { applyLaw, type Decision } from "../../memory/law/law.ts";
 import { UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
-import type { Sql, Transaction } from "./connection/database.ts";
-import { counterName } from "./queries/group-locks.ts";
-import { type FoundGroup, readGroup, usersOf } from "./queries/group-reads.ts";
+import type { Transaction } from "./connection/database.ts";
+import { counterName, usersOf } from "./queries/group-locks.ts";
+import { type FoundGroup, readGroup } from "./queries/group-reads.ts";
 import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
-import { rowsFor } from "./queries/rows.ts";
+import { countPlaces } from "./queries/place-counts.ts";
+import { Statements } from "./queries/statements.ts";
 
 export interface GroupOptions {
   /** How many earlier values of a fact are kept. */
@@ -31,17 +32,18 @@ export function groupTransaction(
   { historyMax, isCluster }: GroupOptions,
 ): Transaction<WriteResult[]> {
   assert(requests.length >= 1, "a group has a write");
-  const { users, userOf } = usersOf(requests);
+  const group = usersOf(requests);
+  const { users, userOf } = group;
   return async (sql, onSend) => {
-    const rows = rowsFor(sql, isCluster);
-    const begun = begin(sql);
+    const statements = new Statements(sql, isCluster);
     try {
-      const found = await readGroup(sql, rows, requests, users);
-      await begun;
-      const memories = found.users.map(
-        ({ found: named, ...counts }, i) =>
-          new UserMemory({ ...counts, named, isWhole: users[i].inside.length > 0 }, historyMax),
-      );
+      const found = await readGroup(statements, requests, group);
+      const memories: UserMemory[] = [];
+      for (const [i, user] of found.users.entries()) {
+        const counts = await countPlaces(statements, users[i], user);
+        const isWhole = users[i].inside.length > 0;
+        memories.push(new UserMemory({ ...user, isWhole, ...(counts && { counts }) }, historyMax));
+      }
       const decisions = decide(requests, (i) => memories[userOf[i]], found);
       const records = recordsOf(requests, decisions, found);
       const isChanged = decisions.some(
@@ -49,31 +51,27 @@ export function groupTransaction(
       );
       if (isChanged) {
         onSend();
-        await storeGroup(sql, rows, users, memories, records);
-      } else await sql`ROLLBACK`;
+        await storeGroup(statements, users, memories, records);
+      } else await statements.run("ROLLBACK");
       return decisions.map((decision) => (decision instanceof Failure ? decision : decision.outcome));
     } catch (error) {
-      await sql`ROLLBACK`.catch(() => {});
+      await statements.run("ROLLBACK").catch(() => {});
       throw error;
     }
   };
 }
 
-/** Sent with what follows; its failure shows there too. */
-function begin(sql: Sql): Promise<void> {
-  const begun = sql`BEGIN`.then(() => {});
-  begun.catch(() => {});
-  return begun;
-}
-
-const NONE: ReadonlySet<number> = new Set();
+const NONE: ReadonlySet<string> = new Set();
 
 function decide(
   requests: readonly WriteRequest[],
   memoryOf: (write: number) => UserMemory,
-  { replays, used, others, gone }: FoundGroup,
+  { replays, used, channelCounts, gone }: FoundGroup,
 ): (Decision | Failure)[] {
   const counts = new Map(used);
+  const others = requests.map(
+    ({ places, nowMs }, i) => channelCounts[i] - memoryOf(i).countLive(places, nowMs),
+  );
   return requests.map((request, i) => {
     const { quota } = request;
     const counter = quota === undefined || quota.limit === null ? undefined : counterName(quota);
@@ -83,7 +81,7 @@ function decide(
         applyLaw(memory, request, {
           replay: replays.get(i)?.replay,
           used: counter === undefined ? 0 : (counts.get(counter) ?? 0),
-          others: others.get(i) ?? 0,
+          others: others[i],
           gone: gone.get(request.account) ?? NONE,
         }),
       );

@@ -48,7 +48,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
 import * as events from "./queries/event-queries.ts";
 import * as facts from "./queries/fact-queries.ts";
-import { userName } from "./queries/group-reads.ts";
+import { userName } from "./queries/group-locks.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./queries/histories.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
@@ -164,8 +164,8 @@ export class PostgresStore implements Store, EventLog {
     }
   }
 
-  readFact(view: View, channel: number): Promise<FactRecord | undefined> {
-    return this.#ofUser(view.account, view.userId, () => this.#database.read(facts.readFact(view, channel)));
+  readFact(view: View, label: string): Promise<FactRecord | undefined> {
+    return this.#ofUser(view.account, view.userId, () => this.#database.read(facts.readFact(view, label)));
   }
 
   readUser(view: View): Promise<UserState | undefined> {
@@ -175,7 +175,7 @@ export class PostgresStore implements Store, EventLog {
   readLife(
     account: string,
     userId: string,
-    options: { nowMs: number; place?: Place; channel?: number },
+    options: { nowMs: number; place?: Place; label?: string },
   ): Promise<UserLife | undefined> {
     return this.#ofUser(account, userId, () => this.#database.read(facts.readLife(account, userId, options)));
   }
@@ -228,10 +228,10 @@ export class PostgresStore implements Store, EventLog {
     return outcome;
   }
 
-  async removeLabel(account: string, channel: number): Promise<RemoveLabelOutcome> {
+  async removeLabel(account: string, label: string): Promise<RemoveLabelOutcome> {
     // First without a lock: nearly all labels are in use, and that is soon seen.
-    if (await this.#database.read(labels.isUsed(account, channel))) return "in_use";
-    const { outcome, version } = await this.#database.write(labels.removeLabel(account, channel));
+    if (await this.#database.read(labels.isUsed(account, label))) return "in_use";
+    const { outcome, version } = await this.#database.write(labels.removeLabel(account, label));
     this.#keys.note(version);
     return outcome;
   }
@@ -356,13 +356,13 @@ export class PostgresStore implements Store, EventLog {
     const ended = await Promise.all(
       [...byUser.values()].map(async (facts) => {
         const [{ account, userId }] = facts;
-        const changes = facts.map(({ place, channel }) => ({ kind: "expire", place, channel }) as const);
+        const changes = facts.map(({ place, label }) => ({ kind: "expire", place, label }) as const);
         try {
           const outcome = await this.write({ account, userId, changes, places: [], nowMs });
           assert(outcome.outcome === "stored", "an end has no condition and no limit");
           // What another node has ended meanwhile, it tells.
-          return facts.filter(({ place, channel, revision }) =>
-            outcome.events.some((e) => e.place === place && e.channel === channel && e.revision === revision),
+          return facts.filter(({ place, label, revision }) =>
+            outcome.events.some((e) => e.place === place && e.label === label && e.revision === revision),
           );
         } catch (error) {
           // The facts of others end meanwhile; those of a user whom somebody keeps locked, next time.

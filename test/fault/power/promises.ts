@@ -121,10 +121,10 @@ async function checkFolder(path: string, promised: Folder): Promise<void> {
       account: ACCOUNT,
       userId: "after",
       nowMs: 0,
-      changes: [{ place: "", channel: 0, value: "works" }],
+      changes: [{ place: "", label: "USER.name", value: "works" }],
       places: [""],
     });
-    assert.equal(store.readFact(viewOf("after", ACCOUNT), 0)?.value, "works");
+    assert.equal(store.readFact(viewOf("after", ACCOUNT), "USER.name")?.value, "works");
     for await (const damaged of store.findDamage()) assert.fail(`${damaged} is damaged`);
     assert.equal(storesIn(path).length, 1, "one store is left");
   } finally {

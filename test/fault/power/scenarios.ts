@@ -173,7 +173,7 @@ async function write({ mark }: Room, store: LmdbStore, user: string, value: stri
     account: ACCOUNT,
     userId: user,
     nowMs: 0,
-    changes: [{ place: "", channel: 0, value }],
+    changes: [{ place: "", label: "USER.name", value }],
     places: [""],
   });
   mark({ stored: DATA, user, value });

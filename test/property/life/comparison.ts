@@ -78,15 +78,11 @@ async function compareLife(
   const what = `life of ${user}`;
   const lives = model.lives(account, user);
   const known = await services.store.readLife(caller.account, user, { nowMs: model.nowMs });
-  const names = await services.labels.of(caller.account);
-  const labelled = [...(known?.facts ?? []), ...(known?.earlier ?? [])].map((fact) => ({
-    ...fact,
-    label: names.at(fact.channel)!.label,
-  }));
+  const all = [...(known?.facts ?? []), ...(known?.earlier ?? [])];
   const values: { value: Present | Past; revision: number }[] = [];
   const seen = new Set<unknown>();
   for (const { place, label, present, past } of lives) {
-    const here = labelled.filter((fact) => fact.place === place && fact.label === label);
+    const here = all.filter((fact) => fact.place === place && fact.label === label);
     const earlier = here.filter((fact) => "ended" in fact);
     const kept = earlier.slice(Math.max(0, earlier.length - model.historyMax));
     const found = [...kept, ...here.filter((fact) => !("ended" in fact))];
@@ -96,7 +92,7 @@ async function compareLife(
     for (const fact of here) seen.add(fact);
   }
   // Without a limit of 0 nothing else is there.
-  const others = labelled.filter((fact) => !seen.has(fact) && (model.historyMax > 0 || !("ended" in fact)));
+  const others = all.filter((fact) => !seen.has(fact) && (model.historyMax > 0 || !("ended" in fact)));
   assert.deepEqual(others, [], `${what}: nothing else`);
   values.sort((a, b) => a.revision - b.revision);
   const writes = values.map(({ value }) => value.write);
@@ -125,7 +121,7 @@ async function compareView(
   assert.equal(nextEndMs, model.nextEndMs(account, person), `the next end for ${what}`);
   const context = await readContext(services, caller, input, "index");
   assert.deepEqual(
-    context.facts.map(({ value }, i) => [context.labels[i], value]),
+    context.facts.map((fact) => [fact.label, fact.value]),
     facts.map(({ label, value }) => [label, value]),
     `context of ${what}`,
   );

@@ -144,7 +144,8 @@ export class SequenceRun {
       for (const user of USERS) {
         const name = this.#accountOf(account);
         const life = await store.readLife(name, user, { nowMs: this.model.nowMs });
-        const codes = (life?.facts ?? []).map((fact) => ({
+        const facts = await this.#services.labels.withChannels(name, life?.facts ?? []);
+        const codes = facts.map((fact) => ({
           ...fact,
           code: codeOf(PLAIN_CODEBOOK, fact.channel, fact.value),
         }));

@@ -104,18 +104,13 @@ async function make(user: User, plan: Plan, { toMs, revisions }: Beginning): Pro
     }
     case "import": {
       const nowMs = services.clock.now();
-      await importUserLine(
-        services.store,
-        lineOf(user, tags, nowMs),
-        await services.labels.of(account),
-        nowMs,
-      );
+      await importUserLine(services.store, lineOf(user, tags, nowMs), nowMs);
       return NOTHING;
     }
     case "expiry": {
       const ended = await services.store.endFacts(services.clock.now());
       const own = ended.filter((fact) => fact.account === account && fact.userId === userId);
-      const expired = own.map(({ place, channel, revision }) => `${channel} ${place} ${revision}`);
+      const expired = own.map(({ place, label, revision }) => `${label} ${place} ${revision}`);
       return { ...NOTHING, expired };
     }
     case "erase person":

@@ -4,7 +4,6 @@
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { LABELS } from "../../../src/base/channel-labels.ts";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
 import { forgetFact } from "../../../src/memory/facts.ts";
 import { placesOf, scopeIn } from "../../../src/memory/places.ts";
@@ -128,7 +127,7 @@ export async function seenOf({ nodes, caller, userId }: User, node: number): Pro
   const life = await store.readLife(caller.account, userId, { nowMs: clock.now() });
   return [...(life?.facts ?? []), ...(life?.earlier ?? [])].map((fact) => ({
     place: fact.place,
-    label: LABELS[fact.channel],
+    label: fact.label,
     value: fact.value,
     revision: fact.revision,
     isPresent: !("ended" in fact),

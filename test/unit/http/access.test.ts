@@ -23,5 +23,5 @@ test("the demo's check forgets no fact, also where a reset is due", async (conte
   const call = { client: { address: "192.0.2.1" } } as Call;
   await checks.demo(call);
   assert.ok(call.headers.includes("sideband-demo-resets-in"), "it was let pass");
-  assert.equal(store.readFact(viewOf(DEMO_USER, DEMO_ACCOUNT), 0)?.value, "Ada");
+  assert.equal(store.readFact(viewOf(DEMO_USER, DEMO_ACCOUNT), "USER.name")?.value, "Ada");
 });

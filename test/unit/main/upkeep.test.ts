@@ -85,7 +85,7 @@ test("a clock that is wrong at the start ends no fact and forgets no request, un
   let service = await start();
   const expiresAtMs = startMs + 10 * DAY_MS;
   const idempotency = { keyId: "k", key: "once", fingerprint: Buffer.alloc(32), expiresAtMs };
-  const changes = [{ place: "", channel: 0, value: "Ada", expiresAtMs }];
+  const changes = [{ place: "", label: "USER.name", value: "Ada", expiresAtMs }];
   const request = { ...write("ada", [], { changes, nowMs: startMs }), idempotency };
   await service.core.store.write(request);
   await pass(service, 30_000);
@@ -105,7 +105,10 @@ test("a clock that is wrong at the start ends no fact and forgets no request, un
   context.mock.timers.setTime(startMs + DAY_MS / 2);
   service = await start();
   const { memory } = service.core;
-  assert.equal((await memory.store.readFact({ ...request, nowMs: memory.clock.now() }, 0))?.value, "Ada");
+  assert.equal(
+    (await memory.store.readFact({ ...request, nowMs: memory.clock.now() }, "USER.name"))?.value,
+    "Ada",
+  );
   await pass(service, 30_000);
   assert.equal((await memory.store.write({ ...request, nowMs: memory.clock.now() })).outcome, "replayed");
   await service.close();

@@ -24,16 +24,16 @@ test("a block is built once for a stamp, and anew after a write", async (context
 test("a block names its labels and its room, and one with a fact that has ended is built anew", async (context) => {
   const { store, blocks } = await memoryServices(context);
   const changes = [
-    { place: "", channel: 0, value: "Ada" },
-    { place: "", channel: 1, value: "Engine", expiresAtMs: 1000 },
+    { place: "", label: "USER.name", value: "Ada" },
+    { place: "", label: "USER.project", value: "Engine", expiresAtMs: 1000 },
   ];
   await store.write({ ...viewOf("ada"), changes });
   const at = async (nowMs: number) => (await blocks.of(requester, viewOf("ada", ACCOUNT, { nowMs })))!;
   const first = await at(0);
-  assert.deepEqual([first.labels, first.carriers.max], [["USER.name", "USER.project"], 480]);
+  assert.deepEqual([first.carried, first.carriers.max], [["USER.name", "USER.project"], 480]);
   assert.ok(first.carriers.used > 0 && first.carriers.used <= 480);
   assert.equal(await at(999), first);
-  assert.deepEqual((await at(1000)).labels, ["USER.name"]);
+  assert.deepEqual((await at(1000)).carried, ["USER.name"]);
 });
 
 test("a request after a change does not get the block that was begun before it", async (context) => {

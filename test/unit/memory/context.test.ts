@@ -45,7 +45,6 @@ test("the context of a user without facts is empty, also for another account's u
     userId,
     text: "",
     facts: [],
-    labels: [],
     overflow: [],
     carriers: { used: 0, max: 480 },
   });
@@ -61,9 +60,13 @@ test("the index alone has the facts with their labels, and no block is built for
   await write("ada", "Ada", "Engine");
   const none = { text: "", overflow: [], carriers: { used: 0, max: 480 } };
   const indexOf = (userId: string) => readContext(services, requester, { userId }, "index");
-  const [facts, labels] = [factsOf("ada"), ["USER.name", "USER.project"]];
-  assert.deepEqual(await indexOf("ada"), { ...none, userId: "ada", facts, labels });
-  assert.deepEqual(await indexOf("eve"), { ...none, userId: "eve", facts: [], labels: [] });
+  const facts = factsOf("ada");
+  assert.deepEqual(
+    facts.map(({ label }) => label),
+    ["USER.name", "USER.project"],
+  );
+  assert.deepEqual(await indexOf("ada"), { ...none, userId: "ada", facts });
+  assert.deepEqual(await indexOf("eve"), { ...none, userId: "eve", facts: [] });
   assert.equal(workers.countOf("code"), 0);
 });
 

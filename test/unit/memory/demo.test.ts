@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { DEMO_ACCOUNT, DEMO_REQUESTER, DEMO_USER, Demo } from "../../../src/memory/demo.ts";
 import type { View } from "../../../src/memory/ports.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { memoryServices } from "./memory-services.ts";
 
 const HOUR_MS = 3_600_000;
@@ -19,11 +19,11 @@ async function setUp(context: TestContext, time: string) {
     return (await memory.store.readUser(view))?.facts.map(({ value }) => value) ?? [];
   };
   /** As another process would. */
-  const writeElsewhere = (channel: number, value: string) =>
+  const writeElsewhere = (number: number, value: string) =>
     memory.store.write({
       account: DEMO_ACCOUNT,
       userId: DEMO_USER,
-      changes: [{ place: "", channel, value }],
+      changes: changesOf([[number, value]]),
       places: [""],
       nowMs: memory.clock.now(),
     });
@@ -38,7 +38,7 @@ test("a fact of the demo is written on the channel of its label", async (context
     facts: [{ label: "USER.role", channel: 6, value: "engineer" }],
     channelCount: 2,
   });
-  assert.equal(store.readFact(viewOf(DEMO_USER, DEMO_ACCOUNT), 6)?.value, "engineer");
+  assert.equal(store.readFact(viewOf(DEMO_USER, DEMO_ACCOUNT), "USER.role")?.value, "engineer");
 });
 
 test("what was written stays until the interval's last millisecond, and is gone in the next", async (context) => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { forgetFact, forgetUser, listFacts } from "../../../src/memory/facts.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, memoryServices, requester } from "./memory-services.ts";
 
 async function setUp(context: TestContext) {
@@ -16,11 +16,22 @@ async function setUp(context: TestContext) {
   return { ...memory, valuesOf, forget };
 }
 
-test("facts are listed in the order of channels, whenever they were written", async (context) => {
-  const { store, valuesOf } = await setUp(context);
-  const changes = [9, 3].map((channel) => ({ place: "", channel, value: `on ${channel}` }));
+test("facts are listed in the order of channels, wherever and whenever they were written", async (context) => {
+  const { services, store, valuesOf } = await setUp(context);
+  const changes = changesOf([9, 30, 3].map((number) => [number, `on ${number}`]));
+  changes.push({ place: "loom", label: "USER.role", value: "on 6 of loom" });
   await store.write({ ...viewOf("eve", ACCOUNT), changes });
-  assert.deepEqual(await valuesOf("eve"), ["on 3", "on 9"]);
+  assert.deepEqual(await valuesOf("eve"), ["on 3", "on 9", "on 30"]);
+  const inProject = await listFacts(services, ACCOUNT, { userId: "eve", project: "loom" });
+  assert.deepEqual(
+    inProject.map(({ value, channel }) => [value, channel]),
+    [
+      ["on 3", 3],
+      ["on 6 of loom", 6],
+      ["on 9", 9],
+      ["on 30", 30],
+    ],
+  );
 });
 
 test("an unknown user and another account's user have no facts", async (context) => {
@@ -39,13 +50,17 @@ test("a forgotten fact is in no block, neither a new one nor the cached one", as
   await blocks.of(requester, viewOf("ada"));
   await forget("USER.name");
   assert.equal(blocks.cachedCount, 0);
-  assert.deepEqual((await blocks.of(requester, viewOf("ada")))?.carried, [1]);
+  assert.deepEqual((await blocks.of(requester, viewOf("ada")))?.carried, ["USER.project"]);
 });
 
 test("the fact that counts is forgotten, or that of the scope, and a user in all projects", async (context) => {
   const { services, store } = await setUp(context);
   const person = { userId: "eve", project: "loom" };
-  const changes = ["", "loom", "tent"].map((place) => ({ place, channel: 0, value: `Eve at ${place}` }));
+  const changes = ["", "loom", "tent"].map((place) => ({
+    place,
+    label: "USER.name",
+    value: `Eve at ${place}`,
+  }));
   await store.write({ ...viewOf("eve"), changes });
   const valuesIn = async (project?: string) =>
     (await listFacts(services, ACCOUNT, { ...person, project })).map(({ value }) => value);

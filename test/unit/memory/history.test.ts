@@ -273,8 +273,8 @@ test("what has expired stays away when a user is put back, and what comes back h
   assert.deepEqual(
     factsOf(userId).map(({ value, expiresAtMs }) => [value, expiresAtMs]),
     [
-      ["long", null],
       ["oolong", 12_000 + 3_600_000],
+      ["long", null],
     ],
   );
 });

@@ -24,7 +24,7 @@ async function setUp(context: TestContext, time = NOON) {
     const { outcome } = await store.write({
       account: "acme",
       userId: "ada",
-      changes: [{ place: "", channel: 0, value: "Ada" }],
+      changes: [{ place: "", label: "USER.name", value: "Ada" }],
       places: [""],
       nowMs: Date.parse(moment),
       quota: { keyId, month: moment.slice(0, 7), day: moment.slice(0, 10), limit: null },
@@ -198,7 +198,7 @@ test("an approval does not enter an account that exists, and says what is in it"
     store.write({
       account: "acme",
       userId,
-      changes: [{ place: "", channel: 0, value: "x" }],
+      changes: [{ place: "", label: "USER.name", value: "x" }],
       places: [""],
       nowMs: 1,
     });
@@ -223,7 +223,7 @@ test("an approval without an account makes a new one under an unused name", asyn
   await store.write({
     account: "example-ada-2",
     userId: "ada",
-    changes: [{ place: "", channel: 0, value: "Ada" }],
+    changes: [{ place: "", label: "USER.name", value: "Ada" }],
     places: [""],
     nowMs: Date.parse(NOON),
   });

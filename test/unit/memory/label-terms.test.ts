@@ -166,7 +166,7 @@ test("a label that nothing has is removed; a block that was made before keeps it
   await assert.rejects(remove("FAMILY.wife"), { code: "not_found" });
   await add();
   const write = (value: string | null) =>
-    store.write({ ...viewOf("ada", ACCOUNT), changes: [{ place: "", channel: 40, value }] });
+    store.write({ ...viewOf("ada", ACCOUNT), changes: [{ place: "", label: "FAMILY.wife", value }] });
   await write("Grace");
   await assert.rejects(remove("FAMILY.wife"), {
     code: "label_in_use",

@@ -19,10 +19,10 @@ async function* linesOf(lines: readonly string[]): AsyncGenerator<string> {
 async function largeUser(store: Store): Promise<string[]> {
   const places = Array.from({ length: 40 }, (_, i) => `project-${String(i).padStart(2, "0")}`);
   for (const [i, place] of places.entries()) {
-    const changes = LABELS.map((_, channel) => ({
+    const changes = LABELS.map((label) => ({
       place,
-      channel,
-      value: `${i} ${channel} ${"v".repeat(1_000)}`,
+      label,
+      value: `${i} ${label} ${"v".repeat(1_000)}`,
       updatedAtMs: i,
       expiresAtMs: null,
     }));
@@ -47,7 +47,7 @@ test("a large user is exported in lines of half a megabyte, and comes back whole
   );
   const valuesIn = async (from: Store) => {
     const life = await from.readLife("acme", "ada", { nowMs: IMPORT_MS });
-    return life?.facts.map(({ place, channel, value }) => [place, channel, value]);
+    return life?.facts.map(({ place, label, value }) => [place, label, value]);
   };
   assert.deepEqual(await valuesIn(other), await valuesIn(store));
 });

@@ -2,18 +2,20 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Failure } from "../../../src/base/errors.ts";
 import { pastOf } from "../../../src/memory/law/imports.ts";
 import { applyLaw, readingOf } from "../../../src/memory/law/law.ts";
 import { type FoundFact, UserMemory } from "../../../src/memory/law/user-memory.ts";
 import type { Change, FactRecord, PastValue, WriteRequest } from "../../../src/memory/ports.ts";
+import { labelAt } from "../../fixtures/views.ts";
 
 const START = Date.UTC(2026, 10, 15, 12);
-const NOTHING_FOUND = { replay: undefined, used: 0, others: 0, gone: new Set<number>() };
+const NOTHING_FOUND = { replay: undefined, used: 0, others: 0, gone: new Set<string>() };
 
-function fact(place: string, channel: number, value: string, more: Partial<FactRecord> = {}): FactRecord {
+function fact(place: string, number: number, value: string, more: Partial<FactRecord> = {}): FactRecord {
   return {
     place,
-    channel,
+    label: labelAt(number),
     value,
     revision: 1,
     updatedAtMs: START,
@@ -27,8 +29,8 @@ function fact(place: string, channel: number, value: string, more: Partial<FactR
 }
 
 const foundAs = (present: FactRecord): FoundFact => {
-  const { place, channel, ordinal: last } = present;
-  return { place, channel, present, earlier: [], last };
+  const { place, label, ordinal: last } = present;
+  return { place, label, present, earlier: [], last };
 };
 
 function memoryOf(facts: readonly FactRecord[], isWhole = true): UserMemory {
@@ -42,11 +44,11 @@ function request(changes: readonly Change[], nowMs = START + 1_000): WriteReques
 
 test("the steps of a past are made at their times, and not before the value that they follow has expired", () => {
   const value = (text: string, more: Partial<PastValue> = {}): PastValue => {
-    const { place: _, channel: __, expiresAtMs: ___, ...plain } = fact("loom", 0, text);
+    const { place: _, label: __, expiresAtMs: ___, ...plain } = fact("loom", 0, text);
     return { ...plain, ...more };
   };
   const steps = (...values: PastValue[]) =>
-    pastOf({ place: "loom", channel: 0 }, values).map(({ step: { change, nowMs } }) => [
+    pastOf({ place: "loom", label: "USER.name" }, values).map(({ step: { change, nowMs } }) => [
       change.value,
       (change.updatedAtMs ?? START) - START,
       nowMs - START,
@@ -105,11 +107,11 @@ test("revisions go on after those of a user who is gone, and a refused write lea
       revision: 41,
       facts: 0,
       heads: 0,
-      named: [{ place: "", channel: 0, present: undefined, earlier: [], last: 0 }],
+      named: [{ place: "", label: "USER.name", present: undefined, earlier: [], last: 0 }],
     },
     8,
   );
-  const set = (value: string, more = {}): Change => ({ place: "", channel: 0, value, ...more });
+  const set = (value: string, more = {}): Change => ({ place: "", label: "USER.name", value, ...more });
   const terms = { label: "USER.name", oneOf: ["Ada"], maxBytes: null };
   assert.throws(
     () => memory.attempt(() => applyLaw(memory, request([set("Bob", { terms })]), NOTHING_FOUND)),
@@ -125,9 +127,15 @@ test("revisions go on after those of a user who is gone, and a refused write lea
 });
 
 test("a memory of 10,000 facts takes no further one, and lets old ones be changed and forgotten", () => {
-  const named = [0, 1].map((channel) => ({ place: "", channel, present: undefined, earlier: [], last: 0 }));
+  const named = [0, 1].map((number) => ({
+    place: "",
+    label: labelAt(number),
+    present: undefined,
+    earlier: [],
+    last: 0,
+  }));
   const full = { revision: 10_000, facts: 10_000, heads: 0 };
-  const changes: Change[] = [{ place: "", channel: 1, value: "one more" }];
+  const changes: Change[] = [{ place: "", label: "USER.project", value: "one more" }];
   const memory = new UserMemory({ ...full, named }, 8);
   assert.throws(() => memory.attempt(() => applyLaw(memory, request(changes), NOTHING_FOUND)), {
     code: "memory_full",
@@ -137,12 +145,48 @@ test("a memory of 10,000 facts takes no further one, and lets old ones be change
   assert.equal(applyLaw(again, request(changes), NOTHING_FOUND).outcome.outcome, "stored");
 });
 
+test("a place takes 1,000 facts, a person has facts in 1,000 projects and worktrees, and a move may not pass either", () => {
+  const free = (place: string, number: number): FoundFact => {
+    return { place, label: labelAt(number), present: undefined, earlier: [], last: 0 };
+  };
+  /** What becomes of a change of a user with so many facts at a place, and so many places. */
+  const decided = (change: Change, named: FoundFact[], places: number, factsAt: Record<string, number>) => {
+    const counts = { places, factsAt: (place: string) => factsAt[place] ?? 0 };
+    const isWhole = change.kind === "move";
+    const user = { revision: 5_000, facts: 5_000, heads: 0, named, isWhole, counts };
+    try {
+      return applyLaw(new UserMemory(user, 8), request([change]), NOTHING_FOUND).outcome.outcome;
+    } catch (error) {
+      return (error as Failure).code;
+    }
+  };
+  const set = (place: string): Change => ({ place, label: labelAt(0), value: "one more" });
+  for (const [facts, outcome] of [
+    [999, "stored"],
+    [1_000, "memory_full"],
+  ] as const) {
+    for (const place of ["", "loom", "loom/x"])
+      assert.equal(decided(set(place), [free(place, 0), free("", 0)], 3, { [place]: facts }), outcome);
+    const known = foundAs(fact("loom", 0, "old"));
+    assert.equal(decided(set("loom"), [known, free("", 0)], 3, { loom: facts }), "stored", "it is replaced");
+  }
+  assert.equal(decided(set("new"), [free("new", 0), free("", 0)], 999, {}), "stored");
+  assert.equal(decided(set("new"), [free("new", 0), free("", 0)], 1_000, {}), "memory_full");
+  assert.equal(decided(set("old"), [free("old", 0), free("", 0)], 1_000, { old: 1 }), "stored");
+  assert.equal(decided(set(""), [free("", 0)], 1_000, {}), "stored", "the person's own is none of them");
+  const move: Change = { kind: "move", from: "old", to: "new" };
+  const moved = [foundAs(fact("old", 0, "a"))];
+  assert.equal(decided(move, moved, 1_000, { old: 1 }), "stored", "one goes, one comes");
+  assert.equal(decided(move, moved, 1_000, { old: 2 }), "memory_full");
+  assert.equal(decided(move, moved, 3, { old: 1, new: 1_000 }), "memory_full");
+});
+
 test("a request names every fact that it may change or count", () => {
-  const forget: Change = { kind: "forget", channel: 3, places: ["", "loom"], otherwise: "loom" };
+  const forget: Change = { kind: "forget", label: "USER.gpu", places: ["", "loom"], otherwise: "loom" };
   const { names, inside, history } = readingOf({ changes: [forget], places: [""] });
   assert.deepEqual(names, [
-    { place: "", channel: 3 },
-    { place: "loom", channel: 3 },
+    { place: "", label: "USER.gpu" },
+    { place: "loom", label: "USER.gpu" },
   ]);
   assert.deepEqual([inside, history], [[], false]);
   assert.equal(readingOf({ changes: [{ kind: "move", from: "a", to: "b" }], places: [] }).history, true);

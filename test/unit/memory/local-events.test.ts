@@ -6,7 +6,6 @@ import { encodeFacts } from "../../../src/memory/encode.ts";
 import { type EventIds, sealedIds } from "../../../src/memory/event-ids.ts";
 import { type Heard, type ToldEvent, UserEvents } from "../../../src/memory/events.ts";
 import { forgetUser } from "../../../src/memory/facts.ts";
-import { Labels } from "../../../src/memory/labels.ts";
 import { LocalEvents } from "../../../src/memory/local-events.ts";
 import type { Store, WriteRequest } from "../../../src/memory/ports.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
@@ -81,7 +80,7 @@ function eventsOf(context: TestContext) {
         changes: [],
         events: changes.map((_, i) => ({
           place: "",
-          channel: 0,
+          label: "USER.name",
           revision: i + 1,
           kind: "written",
           writtenBy: null,
@@ -92,9 +91,8 @@ function eventsOf(context: TestContext) {
   }
   context.mock.timers.enable({ apis: ["setInterval"] });
   const clock = new FakeClock(0);
-  const labels = new Labels({ keysVersion: () => 1, readLabels: () => [] } as unknown as Store);
   let ids: EventIds | undefined;
-  const source = new LocalEvents(labels, clock, (account, log) => {
+  const source = new LocalEvents(clock, (account, log) => {
     ids = sealedIds(new Uint8Array(32))(account, log);
     return ids;
   });
@@ -105,7 +103,7 @@ function eventsOf(context: TestContext) {
     store.write({
       ...viewOf("ada"),
       nowMs: clock.now(),
-      changes: Array.from({ length: count }, () => ({ place: "", channel: 0, value: "x" })),
+      changes: Array.from({ length: count }, () => ({ place: "", label: "USER.name", value: "x" })),
     });
   const listen = async (lastId?: string) => {
     const heard: Heard[] = [];
@@ -146,7 +144,7 @@ test("who comes back hears events under the ids that they had, and a refused wri
   const heard: Heard[] = [];
   const hear = (event: Heard) => heard.push(event);
   await services.events.listen(ACCOUNT, "ada", hear).ready;
-  const change = { place: "", channel: 0, value: "x" };
+  const change = { place: "", label: "USER.name", value: "x" };
   for (let i = 0; i < 3; i++) await store.write({ ...viewOf("ada"), changes: [change] });
   await store.write({ ...viewOf("ada"), changes: [{ ...change, ifRevision: 9 }] });
   const ids = heard.filter(isTold).map(({ id }) => id);
@@ -205,7 +203,7 @@ test("what is kept of a user goes when the user is forgotten, and the other even
   const { services, store } = await memoryServices(context);
   const heard: Heard[] = [];
   await services.events.listen(ACCOUNT, undefined, (event) => heard.push(event)).ready;
-  const changes = [{ place: "", channel: 0, value: "x" }];
+  const changes = [{ place: "", label: "USER.name", value: "x" }];
   for (const user of ["eve", "ada", "eve", "ada"]) await store.write({ ...viewOf(user), changes });
   await forgetUser(services, ACCOUNT, { userId: "ada" });
   const told = heard.filter(isTold);
@@ -220,8 +218,8 @@ test("what is kept of a project goes when the project is forgotten, and one even
   await services.events.listen(ACCOUNT, undefined, (event) => heard.push(event)).ready;
   const places = ["", "loom", "loom/w", "loom2", "loom"];
   for (const place of places)
-    await store.write({ ...viewOf("ada"), changes: [{ place, channel: 0, value: "x" }] });
-  await store.write({ ...viewOf("eve"), changes: [{ place: "loom", channel: 0, value: "x" }] });
+    await store.write({ ...viewOf("ada"), changes: [{ place, label: "USER.name", value: "x" }] });
+  await store.write({ ...viewOf("eve"), changes: [{ place: "loom", label: "USER.name", value: "x" }] });
   await forgetUser(services, ACCOUNT, { userId: "ada", project: "loom" });
   const told = heard.filter(isTold);
   const again: Heard[] = [];
@@ -237,7 +235,8 @@ test("a write and a forgetting in one commit are told in their order", async (co
   const kinds: (string | undefined)[] = [];
   const hear = (heard: Heard) => kinds.push(isTold(heard) ? heard.event.kind : heard);
   await services.events.listen(ACCOUNT, "ada", hear).ready;
-  const write = () => store.write({ ...viewOf("ada"), changes: [{ place: "", channel: 0, value: "x" }] });
+  const write = () =>
+    store.write({ ...viewOf("ada"), changes: [{ place: "", label: "USER.name", value: "x" }] });
   await Promise.all([write(), store.forgetUser(ACCOUNT, "ada"), write()]);
   assert.deepEqual(kinds, ["written", "forgotten", "written"]);
 });

@@ -25,7 +25,7 @@ import { LocalEvents } from "../../../src/memory/local-events.ts";
 import type { FactRecord } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { changesOf, numberOf, viewOf } from "../../fixtures/views.ts";
 import { DirectWorkers, FakeClock } from "../blockwork/fake-workers.ts";
 
 export const ACCOUNT = "acme";
@@ -89,7 +89,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
   const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
   const keyRing = new KeyRing([{ id: 1, material: new Uint8Array(32) }]);
   const labels = new Labels(opened);
-  const source = new LocalEvents(labels, clock, sealedIds(keyRing.eventKey));
+  const source = new LocalEvents(clock, sealedIds(keyRing.eventKey));
   const events = new UserEvents(source);
   context.after(() => events.close());
   // With what only this store does.
@@ -108,20 +108,21 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     clock,
     historyMax: 8,
   };
-  /** Values on the channels from 0 on. */
+  /** Values on the first labels. */
   const write = (userId: string, ...values: string[]) =>
     store.write({
       ...viewOf(userId, ACCOUNT),
-      changes: values.map((value, channel) => ({ place: "", channel, value })),
+      changes: changesOf(values.map((value, number) => [number, value])),
     });
   const factsOf = (userId: string) => store.readUser(viewOf(userId, ACCOUNT))!.facts;
-  const saveCode = (userId: string, { place, channel, revision, value }: FactRecord, code: FactCode) =>
-    store.saveCodes(ACCOUNT, userId, [{ place, channel, revision, value, code }]);
+  const saveCode = (userId: string, { place, label, revision, value }: FactRecord, code: FactCode) =>
+    store.saveCodes(ACCOUNT, userId, [{ place, label, revision, value, code }]);
   return { services, store, blocks, workers, clock, write, factsOf, saveCode };
 }
 
 /** The code bits of another value under a checksum that holds: what no checksum finds out. */
-export function forgedCode({ channel, value }: FactRecord, other: string): FactCode {
+export function forgedCode({ label, value }: FactRecord, other: string): FactCode {
+  const channel = numberOf(label);
   const { version, bits } = codeOf(PLAIN_CODEBOOK, channel, other);
   const head = Buffer.of(version, channel, bits.length >> 8, bits.length & 255);
   return { version, bits, checksum: crc32(Buffer.concat([head, bits.bytes, Buffer.from(value)])) };

@@ -8,7 +8,7 @@ import { compareStores, moveStore } from "../../../src/memory/move.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import type { KeyRecord, KeyRequest } from "../../../src/memory/records.ts";
 import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { changesOf, viewOf } from "../../fixtures/views.ts";
+import { changesOf, labelAt, viewOf } from "../../fixtures/views.ts";
 import { NEW_LABEL, temporaryStore } from "./memory-services.ts";
 
 const KEY: KeyRecord = {
@@ -83,10 +83,10 @@ test("everything but the demo is copied, and nothing differs", async (context) =
   assert.equal(to.readUser(viewOf("demo", DEMO_ACCOUNT)), undefined);
   const { facts } = to.readUser(viewOf("ada"))!;
   assert.deepEqual(
-    facts.map(({ channel, value, updatedAtMs }) => [channel, value, updatedAtMs]),
+    facts.map(({ label, value, updatedAtMs }) => [label, value, updatedAtMs]),
     [
-      [0, "Ada", 1000],
-      [9, "English", 1000],
+      ["USER.language", "English", 1000],
+      ["USER.name", "Ada", 1000],
     ],
   );
 });
@@ -94,10 +94,10 @@ test("everything but the demo is copied, and nothing differs", async (context) =
 test("values that were written after the clock was set back come over in the order of their writing", async (context) => {
   const from = await temporaryStore(context);
   const to = await temporaryStore(context);
-  const change = (channel: number, value: string, nowMs: number, expiresAtMs: number | null = null) =>
+  const change = (number: number, value: string, nowMs: number, expiresAtMs: number | null = null) =>
     from.write({
       ...viewOf("ada", "acme", { nowMs }),
-      changes: [{ place: "", channel, value, expiresAtMs }],
+      changes: [{ place: "", label: labelAt(number), value, expiresAtMs }],
     });
   // A value that was replaced before its time, and one that ended after the next began.
   await change(0, "old", 10_000);
@@ -113,7 +113,7 @@ test("values that were written after the clock was set back come over in the ord
   const state = await to.readUser(viewOf("ada", "acme", { nowMs: LATER_MS }));
   assert.deepEqual(
     state?.facts.map(({ value }) => value),
-    ["new", "lasting", "b"],
+    ["b", "new", "lasting"],
   );
 });
 
@@ -190,12 +190,12 @@ type Change = (to: LmdbStore) => Promise<unknown>;
 
 /** Writes a user's facts anew, in this order. They count for no key. */
 const rewrite =
-  (userId: string, ...facts: [channel: number, value: string, updatedAtMs: number][]): Change =>
+  (userId: string, ...facts: [number: number, value: string, updatedAtMs: number][]): Change =>
   async (to) => {
     await to.forgetUser("acme", userId);
-    const changes = facts.map(([channel, value, updatedAtMs]) => ({
+    const changes = facts.map(([number, value, updatedAtMs]) => ({
       place: "",
-      channel,
+      label: labelAt(number),
       value,
       updatedAtMs,
     }));
@@ -205,7 +205,7 @@ const rewrite =
 for (const [what, change, difference] of [
   ["a fact with another value", rewrite("eve", [0, "Mallory", 2000]), "user eve of account acme"],
   ["a fact with another time", rewrite("eve", [0, "Eve", 2001]), "user eve of account acme"],
-  ["a fact on another channel", rewrite("eve", [1, "Eve", 2000]), "user eve of account acme"],
+  ["a fact on another label", rewrite("eve", [1, "Eve", 2000]), "user eve of account acme"],
   [
     "another order of the facts",
     rewrite("ada", [0, "Ada", 1000], [9, "English", 1000]),
@@ -236,8 +236,8 @@ test("what has expired and was not swept comes over as history, and another hist
   const from = await filledStore(context);
   const to = await temporaryStore(context);
   const changes = [
-    { place: "", channel: 1, value: "Engine", expiresAtMs: 9000 },
-    { place: "", channel: 3, value: "to come", expiresAtMs: LATER_MS + 1 },
+    { place: "", label: "USER.project", value: "Engine", expiresAtMs: 9000 },
+    { place: "", label: "USER.gpu", value: "to come", expiresAtMs: LATER_MS + 1 },
   ];
   await from.write({ ...viewOf("eve", "acme", { nowMs: 3000 }), changes });
   assert.deepEqual((await move(from, to)).differences, []);
@@ -247,8 +247,11 @@ test("what has expired and was not swept comes over as history, and another hist
     [["Engine", "expired", 9000]],
   );
   const more = { ...viewOf("eve", "acme", { nowMs: 9000 }) };
-  await to.write({ ...more, changes: [{ place: "", channel: 2, value: "gone" }] });
-  await to.write({ ...more, changes: [{ place: "", channel: 2, value: null, keepHistory: true }] });
+  await to.write({ ...more, changes: [{ place: "", label: "USER.affiliation", value: "gone" }] });
+  await to.write({
+    ...more,
+    changes: [{ place: "", label: "USER.affiliation", value: null, keepHistory: true }],
+  });
   await to.addLabel("acme", { ...NEW_LABEL, createdAtMs: 1 });
   const { differences } = await compareStores(from, to, { nowMs: LATER_MS, step: () => {} });
   assert.deepEqual(differences, ["the labels of account acme", "user eve of account acme"]);

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { sealedIds } from "../../../src/memory/event-ids.ts";
 import { type Heard, UserEvents } from "../../../src/memory/events.ts";
-import type { Labels } from "../../../src/memory/labels.ts";
 import type { EventLog, RecordedEvent } from "../../../src/memory/records.ts";
 import { SharedEvents } from "../../../src/memory/shared-events.ts";
 import { FakeClock, settled } from "../blockwork/fake-workers.ts";
@@ -71,15 +70,21 @@ function setUp(context: TestContext) {
       return { first: database.first, last: database.last, events: events.slice(0, limit) };
     },
   };
-  const labels = { namesOf: (_: string, channels: number[]) => channels.map(String) } as unknown as Labels;
   const clock = new FakeClock(0);
-  const source = new SharedEvents(eventLog, labels, clock, idsOf);
+  const source = new SharedEvents(eventLog, clock, idsOf);
   const events = new UserEvents(source);
   context.after(() => events.close());
   const record = (userId: string, count = 1, more: Partial<RecordedEvent> = {}) => {
     for (let i = 0; i < count; i++) {
       database.last += 1;
-      const fact = { place: "", channel: 0, revision: 1, writtenBy: null, atMs: 0, kind: "written" } as const;
+      const fact = {
+        place: "",
+        label: "USER.name",
+        revision: 1,
+        writtenBy: null,
+        atMs: 0,
+        kind: "written",
+      } as const;
       recorded.push({ account: ACCOUNT, number: database.last, userId, ...fact, ...more });
     }
   };
@@ -116,7 +121,7 @@ test("while the database is away nothing is lost", async (context) => {
   assert.deepEqual(heard, []);
   database.isAway = false;
   await comeRound();
-  assert.deepEqual(heard, ["ada 0 written"]);
+  assert.deepEqual(heard, ["ada USER.name written"]);
 });
 
 test("who began to listen while the database was away is told of a reset, and then of all", async (context) => {
@@ -128,7 +133,7 @@ test("who began to listen while the database was away is told of a reset, and th
   await comeRound();
   record("ada");
   await comeRound();
-  assert.deepEqual(heard, ["reset", "ada 0 written"]);
+  assert.deepEqual(heard, ["reset", "ada USER.name written"]);
 });
 
 test("a log that has begun anew, and a database that was put back, are a reset", async (context) => {
@@ -191,7 +196,7 @@ test("an account is followed once, for the hour in which one may come back, and 
   clock.advance(1);
   await comeRound();
   assert.deepEqual(database.follows.slice(1), [[ACCOUNT, untilMs + 300_000]]);
-  assert.deepEqual(heard, ["ada 0 written"]);
+  assert.deepEqual(heard, ["ada USER.name written"]);
 });
 
 test("while the database has not answered it is not asked again", async (context) => {
@@ -213,7 +218,7 @@ test("while the database has not answered it is not asked again", async (context
   database.reading.open();
   database.following.open();
   await comeRound();
-  assert.deepEqual([first.heard, second.heard], [["ada 0 written"], []]);
+  assert.deepEqual([first.heard, second.heard], [["ada USER.name written"], []]);
 });
 
 test("each account is told what has happened since it is listened to, and goes on without the others", async (context) => {
@@ -224,7 +229,7 @@ test("each account is told what has happened since it is listened to, and goes o
   record("ada", 1_500);
   record("eve", 1, { account: OTHER });
   await events.listen(OTHER, "eve", late.hear).ready;
-  record("eve", 1, { account: OTHER, kind: "forgotten", channel: null });
+  record("eve", 1, { account: OTHER, kind: "forgotten", label: null });
   await comeRound();
   assert.deepEqual([early.heard.length, late.heard], [1_500, ["eve undefined forgotten"]]);
   await comeRound();
@@ -248,7 +253,7 @@ test("one who stops while the database is read is told nothing, and the others a
   stop();
   database.reading.open();
   for (let i = 0; i < 10; i++) await settled();
-  assert.deepEqual([going.heard, staying.heard], [[], ["eve 0 written"]]);
+  assert.deepEqual([going.heard, staying.heard], [[], ["eve USER.name written"]]);
 });
 
 test("after the end nothing is read", async (context) => {

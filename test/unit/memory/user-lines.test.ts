@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { noStep } from "../../../src/base/steps.ts";
 import { encodeFacts, type FactInput, type WriteInput } from "../../../src/memory/encode.ts";
 import { forgetFact } from "../../../src/memory/facts.ts";
-import { AccountLabels } from "../../../src/memory/labels.ts";
+import { Labels } from "../../../src/memory/labels.ts";
 import type { EarlierFact, FactRecord, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { type ExportedFact, userLine } from "../../../src/memory/user-lines.ts";
@@ -81,7 +81,7 @@ test("a life comes through an export and an import, and again adds nothing", asy
   assert.deepEqual(await lifeIn(other, nowMs), before);
   assert.deepEqual(
     before.earlier.map(({ value, ended }) => `${value} ${ended}`),
-    ["Ada replaced", "none forgotten", "Linux forgotten", "poet expired"],
+    ["none forgotten", "Ada replaced", "Linux forgotten", "poet expired"],
   );
   await importLines(other, linesOf(lines), { nowMs, atStep: noStep, withKeys: true });
   assert.deepEqual(await lifeIn(other, nowMs), before);
@@ -106,7 +106,7 @@ test("facts keep the order in which they were written, and what has expired on t
 test("a line leaves out what is the default, and has all that is not", async (context) => {
   const { store, nowMs } = await lifeOf(context);
   const life = (await store.readLife(ACCOUNT, userId, { nowMs }))!;
-  const { facts, earlier = [] } = userLine(ACCOUNT, userId, life, new AccountLabels([]));
+  const { facts, earlier = [] } = await userLine(ACCOUNT, userId, life, new Labels(store));
   const of = (label: string, list: readonly { label: string }[]) => {
     const { channel: _c, revision: _r, ...fact } = list.find((each) => each.label === label) as ExportedFact;
     return fact;
@@ -134,7 +134,7 @@ test("a line leaves out what is the default, and has all that is not", async (co
     ended: "replaced",
     ended_at: "2026-11-15T12:00:02.000Z",
   });
-  const alone = userLine(ACCOUNT, userId, { ...life, earlier: [] }, new AccountLabels([]));
+  const alone = await userLine(ACCOUNT, userId, { ...life, earlier: [] }, new Labels(store));
   assert.equal("earlier" in alone, false);
 });
 

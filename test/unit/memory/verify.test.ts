@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { verifyAll } from "../../../src/memory/verify.ts";
-import { changesOf, viewOf } from "../../fixtures/views.ts";
+import { changesOf, numberOf, viewOf } from "../../fixtures/views.ts";
 import { forgedCode, memoryServices, valueTooLargeForABlock } from "./memory-services.ts";
 
 async function setUp(context: TestContext) {
@@ -23,7 +23,7 @@ test("a sound store has no findings, with and without code bits", async (context
   const sound = { users: 2, facts: 3, overflowed: 0, findings: [] };
   assert.deepEqual(await verify(), sound);
   for (const fact of factsOf("ada"))
-    await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, fact.channel, fact.value));
+    await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, numberOf(fact.label), fact.value));
   assert.deepEqual(await verify(), sound);
 });
 
@@ -74,7 +74,7 @@ test("of more than 1,000 findings the first are told", async (context) => {
 test("code bits that fail their checksum are found", async (context) => {
   const { faults, factsOf, saveCode } = await setUp(context);
   const [fact] = factsOf("ada");
-  await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, fact.channel, "Eve"));
+  await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, numberOf(fact.label), "Eve"));
   assert.deepEqual(await faults(), ["ada: the code bits kept on USER.name fail their checksum"]);
 });
 
@@ -91,9 +91,9 @@ test("code bits of another value under a right checksum are found", async (conte
 test("facts are counted at their own place, and what has expired has no place", async (context) => {
   const { verify, store, clock } = await setUp(context);
   const changes = [
-    { place: "", channel: 0, value: valueTooLargeForABlock() },
-    { place: "loom", channel: 1, value: "weave", expiresAtMs: 1000 },
-    { place: "tent", channel: 2, value: "sew" },
+    { place: "", label: "USER.name", value: valueTooLargeForABlock() },
+    { place: "loom", label: "USER.project", value: "weave", expiresAtMs: 1000 },
+    { place: "tent", label: "USER.affiliation", value: "sew" },
   ];
   await store.write({ ...viewOf("bob"), changes });
   assert.deepEqual(await verify(), { users: 3, facts: 6, overflowed: 3, findings: [] });

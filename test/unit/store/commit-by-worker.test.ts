@@ -63,7 +63,7 @@ test("group commit: a worker that is away costs its own users only, and they com
     }
     await Promise.all(ends);
     const last = await sql<{ value: string }[]>`
-      SELECT value FROM sideband.facts WHERE user_id = ${user} AND channel = 0`;
+      SELECT value FROM sideband.facts WHERE user_id = ${user} AND label = 'USER.name'`;
     assert.equal(last[0].value, "value 49");
   } finally {
     await commit.close();

@@ -12,7 +12,7 @@ import { Environment } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { keyRecord, NOW, write } from "../../conformance/store.ts";
 import { storeIn } from "../../fixtures/behind-the-store.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { labelAt, viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 
 /** Whether any file under the folder holds the text. */
@@ -58,7 +58,10 @@ test("lmdb: after compacting, no byte of a forgotten user is in the data files, 
     }
     assert.equal(store.forgottenSinceMs(), undefined);
     for (let i = 0; i < 510; i++) {
-      assert.equal(store.readFact(viewOf(`user-${i}`), 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
+      assert.equal(
+        store.readFact(viewOf(`user-${i}`), "USER.name")?.value,
+        `value-of-${i}-`.padEnd(200, "v"),
+      );
     }
     await store.write(write("after", [[0, "works"]]));
     assert.deepEqual(readdirSync(folder).sort(), [
@@ -105,7 +108,7 @@ for (const [what, end] of Object.entries(ENDINGS)) {
       const change: Change = (value, more = {}, key) =>
         store.write({
           ...write("condemned-user", []),
-          changes: [{ place, channel: 0, value, ...more }],
+          changes: [{ place, label: "USER.name", value, ...more }],
           // What a request was answered is kept for a day, which is long ago.
           ...(key === undefined ? {} : { idempotency: { ...once, key } }),
         });
@@ -117,7 +120,7 @@ for (const [what, end] of Object.entries(ENDINGS)) {
       assert.ok(filesHold(folder, secret), "lmdb keeps old bytes: else this test would show nothing");
       await store.compact();
       assert.equal(filesHold(folder, secret), false);
-      assert.equal(store.readFact(viewOf("other"), 0)?.value, "stays");
+      assert.equal(store.readFact(viewOf("other"), "USER.name")?.value, "stays");
       await store.close();
     }));
 }
@@ -129,7 +132,7 @@ test("lmdb: a lower limit of the history leaves no byte beyond it after a sweep 
       LmdbStore.open({ folder, create: true, queueMax: 10_000, metrics: new Metrics(), historyMax });
     let store = await open(8);
     await Promise.all(values.map((value, i) => store.write(write(`user-${i % 100}`, [[0, value]]))));
-    const changes = [{ place: "", channel: 0, value: null, keepHistory: true }];
+    const changes = [{ place: "", label: "USER.name", value: null, keepHistory: true }];
     await store.write(write("user-7", [], { changes }));
     await store.compact();
     await store.close();
@@ -151,7 +154,7 @@ test("lmdb: a lower limit of the history leaves no byte beyond it after a sweep 
     await store.compact();
     assert.equal(filesHold(folder, "value-4"), false);
     assert.deepEqual([await earlierOf("user-3"), store.statistics().users], [[], 99]);
-    assert.equal(store.readFact(viewOf("user-3"), 0)?.value, "user-3 value-5");
+    assert.equal(store.readFact(viewOf("user-3"), "USER.name")?.value, "user-3 value-5");
     await store.close();
     store = await open(8);
     await store.sweep(NOW);
@@ -170,11 +173,11 @@ test("lmdb: compacting beside writers and readers loses nothing, and every read 
       for (let i = 0; running; i++) {
         const userId = `w-${channel}-${i % 40}`;
         await store.write(write(userId, [[channel, `value ${i}`]]));
-        assert.equal(store.readFact(viewOf(userId), channel)?.value, `value ${i}`);
+        assert.equal(store.readFact(viewOf(userId), labelAt(channel))?.value, `value ${i}`);
         acknowledged.set(userId, `value ${i}`);
         if (i % 7 !== 3) continue;
         await store.forgetUser("acme", userId);
-        assert.equal(store.readFact(viewOf(userId), channel), undefined);
+        assert.equal(store.readFact(viewOf(userId), labelAt(channel)), undefined);
         acknowledged.set(userId, undefined);
       }
     });
@@ -193,9 +196,13 @@ test("lmdb: compacting beside writers and readers loses nothing, and every read 
     const again = await openFolder(folder, false);
     assert.ok(acknowledged.size > 8);
     for (const [userId, value] of acknowledged) {
-      assert.equal(again.readFact(viewOf(userId), Number(userId.split("-")[1]))?.value, value, userId);
+      assert.equal(
+        again.readFact(viewOf(userId), labelAt(Number(userId.split("-")[1])))?.value,
+        value,
+        userId,
+      );
     }
-    assert.equal(again.readFact(viewOf("before-2999"), 0)?.value, "x");
+    assert.equal(again.readFact(viewOf("before-2999"), "USER.name")?.value, "x");
     const { facts, users } = again.statistics();
     const left = 3000 + [...acknowledged.values()].filter((value) => value !== undefined).length;
     assert.deepEqual([facts, users], [left, left]);
@@ -214,7 +221,7 @@ test("lmdb: what is written or forgotten behind the copy's back is so after the 
     await store.write(write("ada", [[0, "Ada"]]));
     await store.compact();
     await Promise.all(changes);
-    assert.equal(store.readFact(viewOf("bob"), 0)?.value, "Bob");
+    assert.equal(store.readFact(viewOf("bob"), "USER.name")?.value, "Bob");
     assert.equal(store.readUser(viewOf("ada")), undefined);
     assert.deepEqual([store.statistics().users, store.statistics().facts], [1, 1]);
     assert.ok(store.forgottenSinceMs()! > 0, "its bytes may be in the copy");
@@ -233,8 +240,8 @@ test("lmdb: who opens the folder during a compaction is refused and takes nothin
     await store.write(write("bob", [[0, "Bob"]]));
     await store.close();
     const again = await openFolder(folder, false);
-    assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");
-    assert.equal(again.readFact(viewOf("bob"), 0)?.value, "Bob");
+    assert.equal(again.readFact(viewOf("ada"), "USER.name")?.value, "Ada");
+    assert.equal(again.readFact(viewOf("bob"), "USER.name")?.value, "Bob");
     await again.close();
   }));
 
@@ -245,7 +252,7 @@ test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
     const results = await Promise.allSettled([store.compact(), store.compact()]);
     const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
     assert.deepEqual(refused, ["conflict"]);
-    assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Ada");
+    assert.equal(store.readFact(viewOf("ada"), "USER.name")?.value, "Ada");
     await store.close();
   }));
 
@@ -257,11 +264,11 @@ test("lmdb: after a compaction that failed once the new store had its name, writ
     await store.write(write("ada", [[0, "Ada"]]));
     await assert.rejects(store.compact(), /the disk failed/);
     await store.write(write("bob", [[0, "Bob"]]));
-    assert.equal(store.readFact(viewOf("bob"), 0)?.value, "Bob");
+    assert.equal(store.readFact(viewOf("bob"), "USER.name")?.value, "Bob");
     await store.close();
     const again = await openFolder(folder, false);
     assert.deepEqual(
-      ["ada", "bob"].map((user) => again.readFact(viewOf(user), 0)?.value),
+      ["ada", "bob"].map((user) => again.readFact(viewOf(user), "USER.name")?.value),
       ["Ada", "Bob"],
     );
     await again.close();
@@ -288,7 +295,7 @@ test("lmdb: where the disk fails to sync the new store's name, writes go to the 
     await store.close();
     const again = await openFolder(folder, false);
     assert.deepEqual(
-      ["ada", "bob"].map((user) => again.readFact(viewOf(user), 0)?.value),
+      ["ada", "bob"].map((user) => again.readFact(viewOf(user), "USER.name")?.value),
       ["Ada", "Bob"],
     );
     await again.close();
@@ -311,7 +318,7 @@ test("lmdb: after a compaction that failed before the new store had its name, al
     assert.equal(storeIn(folder), before);
     await store.close();
     const again = await openFolder(folder, false);
-    assert.equal(again.readFact(viewOf("bob"), 0)?.value, "Bob");
+    assert.equal(again.readFact(viewOf("bob"), "USER.name")?.value, "Bob");
     await again.close();
   }));
 
@@ -417,7 +424,7 @@ for (const moment of ["copy: begun", "copy: page written", "copy: complete"]) {
       assert.equal(pages, 0, "no page is written after the end was asked for");
       assert.equal(storeIn(folder), before);
       const again = await openFolder(folder, false);
-      assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");
+      assert.equal(again.readFact(viewOf("ada"), "USER.name")?.value, "Ada");
       await again.close();
     }));
 }

@@ -263,7 +263,7 @@ test("lmdb: facts at a place of a user whose record is missing are damage, and c
     const store = await openFolder(folder);
     const places = ["", "loom"];
     for (const value of ["a", "b"])
-      await store.write(write("ada", [], { changes: [{ place: "loom", channel: 1, value }] }));
+      await store.write(write("ada", [], { changes: [{ place: "loom", label: "USER.project", value }] }));
     await store.close();
     await take(folder, "facts", "acme\0ada");
     const again = await openFolder(folder);
@@ -285,7 +285,7 @@ test("lmdb: damage is found beyond the first page of records", () =>
     await store.close();
     const environment = new Environment(join(folder, storeIn(folder)));
     const short = Buffer.from("x");
-    const keys = ["acme\0user-000", "acme\0user-255", "acme\0user-299\0\0\0"];
+    const keys = ["acme\0user-000", "acme\0user-255", "acme\0user-299\0\0USER.name"];
     await environment.copy(keys.map((key) => ({ table: "facts", key: Buffer.from(key), value: short })));
     await environment.close();
     const again = await openFolder(folder);

@@ -9,7 +9,7 @@ import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { NOW, write } from "../../conformance/store.ts";
 import { countIn, damage } from "../../fixtures/behind-the-store.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { labelAt, viewOf } from "../../fixtures/views.ts";
 import { withFolder } from "./lmdb-folder.ts";
 
 const open = (folder: string, historyMax?: number, more: { freeBytes?: () => number; clock?: Clock } = {}) =>
@@ -26,16 +26,16 @@ const open = (folder: string, historyMax?: number, more: { freeBytes?: () => num
 const change = (store: LmdbStore, changes: FactChange[], nowMs = NOW, userId = "ada") =>
   store.write(write(userId, [], { changes, nowMs }));
 
-const set = (channel: number, value: string, more: Partial<FactChange> = {}): FactChange => ({
+const set = (number: number, value: string, more: Partial<FactChange> = {}): FactChange => ({
   place: "",
-  channel,
+  label: labelAt(number),
   value,
   ...more,
 });
 
-const forget = (channel: number, more: Partial<FactChange> = {}): FactChange => ({
+const forget = (number: number, more: Partial<FactChange> = {}): FactChange => ({
   place: "",
-  channel,
+  label: labelAt(number),
   value: null,
   ...more,
 });
@@ -204,7 +204,7 @@ test("lmdb: of a code the bytes of its bits are stored, however many it comes wi
     await change(store, [set(0, "a")]);
     const bytes = new Uint8Array(100).fill(0xff);
     const code = { version: 3, checksum: 7, bits: { length: 13, bytes } };
-    await store.saveCodes("acme", "ada", [{ place: "", channel: 0, revision: 1, value: "a", code }]);
+    await store.saveCodes("acme", "ada", [{ place: "", label: "USER.name", revision: 1, value: "a", code }]);
     const [fact] = store.readUser(viewOf("ada"))!.facts;
     assert.deepEqual([fact.value, fact.code?.bits.bytes], ["a", Uint8Array.of(0xff, 0xff)]);
     await store.close();
@@ -243,7 +243,7 @@ test("lmdb: a sweep finds every fact that has expired, says which, and finds it 
     assert.deepEqual(
       swept,
       users.slice(0, 290).map((userId, i) => {
-        const fact = { account: "acme", userId, place: "loom", channel: 1, revision: 1 };
+        const fact = { account: "acme", userId, place: "loom", label: "USER.project", revision: 1 };
         return { ...fact, endedAtMs: NOW + 1 + i };
       }),
     );
@@ -257,7 +257,7 @@ test("lmdb: a damaged fact that would expire can be forgotten with its user, and
     const store = await open(folder);
     await change(store, [set(0, "a", { expiresAtMs: NOW + 1 }), set(1, "b", { expiresAtMs: NOW + 2 })]);
     await store.close();
-    await damage(folder, "facts", "acme\0ada\0\0\0");
+    await damage(folder, "facts", "acme\0ada\0\0USER.name");
     const again = await open(folder);
     assert.equal(await again.forgetUser("acme", "ada"), true);
     assert.deepEqual(await again.sweep(NOW + 9), []);
@@ -272,7 +272,7 @@ test("lmdb: an ordinal that stands for the head of a history is never given to a
     for (const ordinal of [2 ** 32 - 1, 2 ** 32])
       await assert.rejects(change(store, [set(0, "Grace", { ordinal })]), { name: "AssertionError" });
     await change(store, [set(0, "Bob", { ordinal: 2 ** 32 - 2 })]);
-    assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Bob");
+    assert.equal(store.readFact(viewOf("ada"), "USER.name")?.value, "Bob");
     await store.close();
   });
 });

@@ -52,7 +52,7 @@ const WORK: Record<string, (store: LmdbStore, home: string) => unknown> = {
   backup: (store, home) => store.backup(join(home, "backup")),
   sweep: (store) => store.sweep(Date.now()),
   write: (store) => store.write(write("ada", [[0, "lost"]])),
-  read: (store) => store.readFact(viewOf("ada"), 0),
+  read: (store) => store.readFact(viewOf("ada"), "USER.name"),
   note: (store) => store.noteOwner("http://elsewhere"),
 };
 
@@ -94,7 +94,7 @@ for (const [taking, take] of Object.entries(TAKINGS)) {
       await next.compact();
       await next.close();
       const again = await openFolder(data, false);
-      assert.equal(again.readFact(viewOf("bob"), 0)?.value, "acknowledged");
+      assert.equal(again.readFact(viewOf("bob"), "USER.name")?.value, "acknowledged");
       await again.close();
     }));
 }
@@ -117,7 +117,7 @@ for (const taking of ["swapped for a copy", "with another lock file"]) {
         await store.close();
         assert.deepEqual(stateOf(data), before);
         const next = await openFolder(data);
-        assert.equal(next.readFact(viewOf("ada"), 0)?.value, "Ada");
+        assert.equal(next.readFact(viewOf("ada"), "USER.name")?.value, "Ada");
         await next.close();
       }));
   }

@@ -58,7 +58,7 @@ async function fill(folder: string): Promise<void> {
 async function checkUpgraded(store: LmdbStore): Promise<void> {
   assert.equal(store.readKey("k1")?.note, "upgraded");
   for (let i = 0; i < 30; i++) {
-    assert.equal(store.readFact(viewOf(`user-${i}`), 0)?.value, `value ${i}`);
+    assert.equal(store.readFact(viewOf(`user-${i}`), "USER.name")?.value, `value ${i}`);
     const life = await store.readLife("acme", `user-${i}`, { nowMs: NOW });
     assert.deepEqual(
       life?.earlier.map(({ value }) => value),

@@ -68,23 +68,23 @@ test("lmdb: a folder has one owner; a second is told who it is, and kill -9 free
     holder.kill("SIGKILL");
     await once(holder, "exit");
     const store = await openFolder(folder);
-    assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Ada");
+    assert.equal(store.readFact(viewOf("ada"), "USER.name")?.value, "Ada");
     await store.close();
   }));
 
 test("lmdb: an entry that could be taken for another one's is a mistake, and is not written", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
-    const mistakes: [account: string, userId: string, channel: number][] = [
-      ["", "ada", 0],
-      ["acme", "", 0],
-      ["ac\0me", "ada", 0],
-      ["acme", "a\0da", 0],
-      ["acme", "ada", -1],
-      ["acme", "ada", 256],
+    const mistakes: [account: string, userId: string, label: string][] = [
+      ["", "ada", "USER.name"],
+      ["acme", "", "USER.name"],
+      ["ac\0me", "ada", "USER.name"],
+      ["acme", "a\0da", "USER.name"],
+      ["acme", "ada", ""],
+      ["acme", "ada", "USER\0name"],
     ];
-    for (const [account, userId, channel] of mistakes)
-      await assert.rejects(store.write({ ...write(userId, [[channel, "Ada"]]), account }), {
+    for (const [account, userId, label] of mistakes)
+      await assert.rejects(store.write({ ...write(userId, [[label, "Ada"]]), account }), {
         name: "AssertionError",
       });
     assert.deepEqual([store.statistics().users, store.statistics().facts], [0, 0]);
@@ -123,7 +123,7 @@ test("lmdb: files have mode 600 and folders 700, also in a folder that was made 
 
 const RECORDS: [TableName, string, (store: LmdbStore) => unknown][] = [
   ["facts", "acme\0ada", (store) => store.readUser(viewOf("ada"))],
-  ["facts", "acme\0ada\0\0\0", (store) => store.readFact(viewOf("ada"), 0)],
+  ["facts", "acme\0ada\0\0USER.name", (store) => store.readFact(viewOf("ada"), "USER.name")],
   ["counters", "key1\x002026-11", (store) => store.readUsage("key1", "2026-11")],
   ["keys", "key1", (store) => store.readKey("key1")],
   ["accounts", "acme", (store) => store.listAccounts()],
@@ -143,7 +143,7 @@ for (const [table, key, read] of RECORDS) {
       const again = await LmdbStore.open({ folder, create: false, queueMax: 10, metrics });
       await assert.rejects(async () => read(again), { code: "store_corrupt" });
       assert.match(metrics.render(), /sideband_corrupt_records_total 1/);
-      assert.equal(again.readFact(viewOf("bob"), 0)?.value, "Bob");
+      assert.equal(again.readFact(viewOf("bob"), "USER.name")?.value, "Bob");
       const found: string[] = [];
       for await (const record of again.findDamage()) found.push(record);
       assert.deepEqual(found, [`${table} ${JSON.stringify(key)}`]);
@@ -172,7 +172,7 @@ test("lmdb: a damaged record fails its own write, not the writes beside it, and 
       results.map(({ status }) => status),
       ["fulfilled", "rejected", "fulfilled"],
     );
-    assert.equal(again.readFact(viewOf("eve"), 0)?.value, "Eve");
+    assert.equal(again.readFact(viewOf("eve"), "USER.name")?.value, "Eve");
     assert.equal(await again.forgetUser("acme", "ada"), true);
     assert.equal(again.readUser(viewOf("ada")), undefined);
     await again.close();
@@ -253,7 +253,7 @@ test("lmdb: a wrong or damaged sideband.json, a truncated store or none: nothing
     }
     writeFileSync(join(folder, "sideband.json"), right);
     const again = await openFolder(folder, false);
-    assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");
+    assert.equal(again.readFact(viewOf("ada"), "USER.name")?.value, "Ada");
     await again.close();
     const file = join(folder, inUse, "data.mdb");
     truncateSync(file, statSync(file).size - 1);
@@ -279,12 +279,13 @@ test("lmdb: a record that is not where it belongs is damage, not absence", () =>
     const store = await openFolder(folder);
     for (const user of ["ada", "bob"]) await store.write(write(user, facts));
     await store.close();
-    await take(folder, "facts", "acme\0ada\0\0\x01");
+    await take(folder, "facts", "acme\0ada\0\0USER.project");
     await take(folder, "facts", "acme\0bob");
     const again = await openFolder(folder);
-    assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");
-    assert.equal(again.readFact(viewOf("ada"), 7), undefined);
-    assert.throws(() => again.readFact(viewOf("ada"), 1), { code: "store_corrupt" });
+    assert.equal(again.readFact(viewOf("ada"), "USER.name")?.value, "Ada");
+    // One fact of the place is missing, and nothing says which.
+    for (const label of ["USER.project", "USER.location"])
+      assert.throws(() => again.readFact(viewOf("ada"), label), { code: "store_corrupt" });
     assert.throws(() => again.readUser(viewOf("ada")), { code: "store_corrupt" });
     assert.throws(() => again.readUser(viewOf("bob")), { code: "store_corrupt" });
     assert.equal(again.readUser(viewOf("eve")), undefined);
@@ -296,9 +297,9 @@ test("lmdb: a sound record in another one's place is damage, not a value", () =>
     const store = await openFolder(folder);
     for (const user of ["ada", "bob"]) await store.write(write(user, [[0, `the value of ${user}`]]));
     await store.close();
-    await misplace(folder, "facts", "acme\0ada\0\0\0", "acme\0bob\0\0\0");
+    await misplace(folder, "facts", "acme\0ada\0\0USER.name", "acme\0bob\0\0USER.name");
     const again = await openFolder(folder);
-    assert.throws(() => again.readFact(viewOf("bob"), 0), { code: "store_corrupt" });
+    assert.throws(() => again.readFact(viewOf("bob"), "USER.name"), { code: "store_corrupt" });
     await again.close();
   }));
 
@@ -328,7 +329,7 @@ test("lmdb: in a folder that was removed or replaced nothing is acknowledged", (
     await assert.rejects(store.write(write("ada", [[0, "lost"]])), { code: "store_unavailable" });
     await other.write(write("ada", [[0, "kept"]]));
     await store.close();
-    assert.equal(other.readFact(viewOf("ada"), 0)?.value, "kept");
+    assert.equal(other.readFact(viewOf("ada"), "USER.name")?.value, "kept");
     await other.close();
   }));
 
@@ -392,10 +393,10 @@ test("on a disk that is nearly full a write is refused before lmdb runs into its
       await store.write(write("ada", [[0, "Ada"]]));
       freeBytes = 2 ** 18;
       await assert.rejects(store.write(write("ada", [[0, "Eve"]])), { code: "store_unavailable" });
-      assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Ada");
+      assert.equal(store.readFact(viewOf("ada"), "USER.name")?.value, "Ada");
       freeBytes = 2 ** 20;
       await store.write(write("ada", [[0, "Eve"]]));
-      assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Eve");
+      assert.equal(store.readFact(viewOf("ada"), "USER.name")?.value, "Eve");
     } finally {
       await store.close();
     }

@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import type { EndedFact, RecordedEvent } from "../../../src/memory/records.ts";
 import { write } from "../../conformance/store.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { labelAt, numberOf, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
 const NOW = Date.UTC(2026, 10, 15, 12);
@@ -23,7 +23,7 @@ async function databaseWithStore(context: TestContext) {
 }
 
 const briefly = (events: readonly RecordedEvent[]) =>
-  events.map(({ userId, kind, channel }) => [userId, kind, channel].join(" "));
+  events.map(({ userId, kind, label }) => [userId, kind, label && numberOf(label)].join(" "));
 
 test("postgres: what happens in an account is recorded from the first listener on, with a number and without a value", async (context) => {
   const { store } = await databaseWithStore(context);
@@ -31,27 +31,27 @@ test("postgres: what happens in an account is recorded from the first listener o
   const { log, last } = await store.followEvents("acme", UNTIL);
   const outcome = await store.write({
     ...write("ada", [], { writtenBy: "tests", nowMs: NOW + 1 }),
-    changes: [{ place: "loom", channel: 3, value: "x" }],
+    changes: [{ place: "loom", label: "USER.gpu", value: "x" }],
   });
   await store.write(write("eve", [[0, "y"]], { account: "globex" }));
-  await store.write({ ...write("ada", []), changes: [{ place: "", channel: 0, value: null }] });
+  await store.write({ ...write("ada", []), changes: [{ place: "", label: "USER.name", value: null }] });
   const { first, last: end, events } = await store.readEvents(["acme"], last, 10);
   assert.deepEqual(events[0], {
     account: "acme",
     number: last + 1,
     userId: "ada",
     place: "loom",
-    channel: 3,
+    label: labelAt(3),
     revision: outcome.outcome === "stored" && outcome.revision,
     kind: "written",
     writtenBy: "tests",
     atMs: NOW + 1,
   });
   assert.deepEqual([first, end, events.length], [last, last + 2, 2]);
-  assert.deepEqual([events[1].kind, events[1].channel, events[1].writtenBy], ["forgotten", 0, null]);
+  assert.deepEqual([events[1].kind, events[1].label, events[1].writtenBy], ["forgotten", labelAt(0), null]);
   assert.deepEqual(await store.followEvents("acme", UNTIL), { log, last: end });
   await store.forgetUser("acme", "ada");
-  assert.equal((await store.readEvents(["acme"], end, 10)).events[0].channel, null);
+  assert.equal((await store.readEvents(["acme"], end, 10)).events[0].label, null);
 });
 
 test("postgres: events are read after a number, so many and no more, of all accounts that are named", async (context) => {
@@ -75,15 +75,15 @@ test("postgres: what was told of a user or place that was forgotten is gone, the
   const { store } = await databaseWithStore(context);
   const { last } = await store.followEvents("acme", Date.now() + HOUR_MS);
   const kept = async () =>
-    (await store.readEvents(["acme"], last, 100)).events.map(({ userId, place, channel }) =>
-      [userId, place, channel].join(" "),
+    (await store.readEvents(["acme"], last, 100)).events.map(({ userId, place, label }) =>
+      [userId, place, label && numberOf(label)].join(" "),
     );
   const nowMs = Date.now();
   for (const atMs of [nowMs - 60_000, nowMs])
     for (const place of ["", "loom", "loom/w", "loo"])
       await store.write({
         ...write("ada", [], { nowMs: atMs }),
-        changes: [{ place, channel: atMs === nowMs ? 1 : 0, value: "x" }],
+        changes: [{ place, label: labelAt(atMs === nowMs ? 1 : 0), value: "x" }],
       });
   await store.forgetUser("acme", "ada", "loom");
   const before = ["ada  0", "ada loo 0", "ada  1"];
@@ -106,7 +106,7 @@ test("postgres: two nodes that end the same facts record each end once, at its m
       ...write(userId, []),
       changes: [3, 1, 2].map((end) => ({
         place: "loom",
-        channel: end,
+        label: labelAt(end),
         value: "x",
         expiresAtMs: NOW + 100 * end,
       })),
@@ -117,7 +117,9 @@ test("postgres: two nodes that end the same facts record each end once, at its m
   const { events } = await store.readEvents(["acme"], last + 9, 100);
   for (const user of users)
     assert.deepEqual(
-      events.filter(({ userId }) => userId === user).map(({ kind, channel, atMs }) => [kind, channel, atMs]),
+      events
+        .filter(({ userId }) => userId === user)
+        .map(({ kind, label, atMs }) => [kind, numberOf(label!), atMs]),
       [
         ["expired", 1, NOW + 100],
         ["expired", 2, NOW + 200],
@@ -132,7 +134,7 @@ test("postgres: facts of others end while somebody keeps a user locked", async (
   for (const userId of ["held", "ada"])
     await store.write({
       ...write(userId, []),
-      changes: [{ place: "", channel: 0, value: "x", expiresAtMs: NOW + 1 }],
+      changes: [{ place: "", label: "USER.name", value: "x", expiresAtMs: NOW + 1 }],
     });
   const usersOf = (ended: readonly EndedFact[]) => ended.map(({ userId }) => userId);
   await sql.begin(async (tx) => {
@@ -206,18 +208,18 @@ test("postgres: a lower limit shortens all histories once; before a higher one i
     );
   await store.write({
     ...write("ada", []),
-    changes: [{ place: "", channel: 1, value: null, keepHistory: true }],
+    changes: [{ place: "", label: "USER.project", value: null, keepHistory: true }],
   });
   await store.write(write("gone", [[0, "x"]]));
   await store.write({
     ...write("gone", []),
-    changes: [{ place: "", channel: 0, value: null, keepHistory: true }],
+    changes: [{ place: "", label: "USER.name", value: null, keepHistory: true }],
   });
   await store.sweep(NOW);
   const kept = async () => {
     const rows =
-      await sql`SELECT channel, value FROM sideband.history WHERE user_id = 'ada' ORDER BY channel, ordinal`;
-    return rows.map(({ channel, value }) => `${channel} ${value}`);
+      await sql`SELECT label, value FROM sideband.history WHERE user_id = 'ada' ORDER BY label, ordinal`;
+    return rows.map(({ label, value }) => `${numberOf(label)} ${value}`);
   };
   const noted = async () =>
     (await sql`SELECT value FROM sideband.settings WHERE name = 'history limit'`)[0]?.value;
@@ -233,7 +235,7 @@ test("postgres: a lower limit shortens all histories once; before a higher one i
   await sql`UPDATE sideband.history SET ordinal = 1 WHERE value = '3'`;
   assert.deepEqual(await underLimit(2), [["0 3", "0 4", "1 4", "1 5"], "2"]);
   assert.deepEqual(await underLimit(7, false), [["0 4", "1 4", "1 5"], "7"]);
-  await sql`UPDATE sideband.history SET ordinal = 1 WHERE value = '4' AND channel = 0`;
+  await sql`UPDATE sideband.history SET ordinal = 1 WHERE value = '4' AND label = ${labelAt(0)}`;
   assert.deepEqual(await underLimit(3, false), [["0 4", "1 4", "1 5"], "7"]);
   assert.deepEqual(await underLimit(3), [["1 4", "1 5"], "3"]);
   assert.equal(await store.readUser(viewOf("gone")), undefined);

@@ -80,13 +80,13 @@ async function change(store: PostgresStore, userId: string, ...changes: FactChan
 }
 const keptOf = async (store: PostgresStore, nowMs = NOW) =>
   (await store.readLife("acme", "ada", { nowMs }))?.earlier.map(({ value }) => value);
-const forgotten: FactChange = { place: "", channel: 0, value: null, keepHistory: true };
+const forgotten: FactChange = { place: "", label: "USER.name", value: null, keepHistory: true };
 
 test("postgres: what was beyond a limit does not come back under a higher one", async () => {
   const url = await newDatabase();
   const valuesUnder = async (historyMax: number, ...values: string[]) => {
     const store = await openStore(url, { historyMax });
-    for (const value of values) await change(store, "ada", { place: "", channel: 0, value });
+    for (const value of values) await change(store, "ada", { place: "", label: "USER.name", value });
     await store.sweep(NOW);
     const kept = await keptOf(store);
     await store.close();
@@ -103,7 +103,7 @@ test("postgres: what was beyond a limit does not come back under a higher one", 
 test("postgres: a node or a command without a limit of its own keeps the one in force, and no history is shortened", async () => {
   const url = await newDatabase();
   const node = await openStore(url, { historyMax: 32 });
-  for (let i = 1; i <= 12; i++) await change(node, "ada", { place: "", channel: 0, value: `v${i}` });
+  for (let i = 1; i <= 12; i++) await change(node, "ada", { place: "", label: "USER.name", value: `v${i}` });
   const kept = await keptOf(node);
   assert.equal(kept?.length, 11);
   await node.close();
@@ -119,7 +119,9 @@ test("postgres: where no history is kept any longer, all users of whom nothing e
   const url = await newDatabase();
   const users = Array.from({ length: 501 }, (_, i) => `user${i}`);
   const store = await openStore(url, { historyMax: 8 });
-  await Promise.all(users.map((userId) => change(store, userId, { place: "", channel: 0, value: "a" })));
+  await Promise.all(
+    users.map((userId) => change(store, userId, { place: "", label: "USER.name", value: "a" })),
+  );
   await Promise.all(users.map((userId) => change(store, userId, forgotten)));
   assert.equal((await store.statistics()).users, 501);
   await store.close();

@@ -44,7 +44,7 @@ test("postgres: a write that is cut off before its commit was not stored", async
   await assert.rejects(store.write(write("ada", [[1, "not stored"]])), { code: "store_unavailable" });
   proxy.cutting = false;
   const other = await openStore(url);
-  assert.equal(await other.readFact(viewOf("ada"), 1), undefined);
+  assert.equal(await other.readFact(viewOf("ada"), "USER.project"), undefined);
   await Promise.all([store.close(), other.close()]);
 });
 
@@ -74,7 +74,7 @@ test("postgres: a write whose answer is lost has an unknown outcome: it may be s
   // Waits for the end of the transaction that writes.
   await sql.begin((locking) => locking`LOCK TABLE sideband.facts IN SHARE MODE`);
   const other = await openStore(url);
-  assert.equal((await other.readFact(viewOf("ada"), 1))?.value, "stored");
+  assert.equal((await other.readFact(viewOf("ada"), "USER.project"))?.value, "stored");
   await Promise.all([store.close(), other.close(), sql.end()]);
 });
 
@@ -82,13 +82,13 @@ test("postgres: in a group of two, the one that the database refuses fails alone
   const store = await openStore(await newDatabase());
   const results = await Promise.allSettled([
     store.write(write("one", [[0, "fine"]])),
-    store.write(write("two", [[256, "no such channel"]])),
+    store.write(write("two", [["USER\0name", "no such label"]])),
   ]);
   assert.deepEqual(
     results.map(({ status }) => status),
     ["fulfilled", "rejected"],
   );
-  assert.equal((await store.readFact(viewOf("one"), 0))?.value, "fine");
+  assert.equal((await store.readFact(viewOf("one"), "USER.name"))?.value, "fine");
   await store.close();
 });
 
@@ -153,7 +153,7 @@ test("postgres: of twenty writers on two nodes with the same revision one wins, 
   for (let round = 1; round <= 5; round++) {
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) => {
-        const changes = [{ place: "", channel: 0, value: `${round} ${i}`, ifRevision }];
+        const changes = [{ place: "", label: "USER.name", value: `${round} ${i}`, ifRevision }];
         return nodes[i % 2].write({ ...write("ada", []), changes });
       }),
     );
@@ -175,7 +175,7 @@ test("postgres: after a sweep no table holds what has expired: no request, no an
   await store.followEvents("acme", NOW + DAY_MS);
   for (const key of ["first", "second"]) {
     const changes = changesOf([[0, key]]);
-    const ending = { place: "loom", channel: 1, value: key, expiresAtMs: NOW + DAY_MS };
+    const ending = { place: "loom", label: "USER.project", value: key, expiresAtMs: NOW + DAY_MS };
     const expiresAtMs = NOW + (key === "first" ? DAY_MS : 3 * DAY_MS);
     const idempotency = { keyId: "k", key, fingerprint: Buffer.alloc(32), expiresAtMs, answer: key };
     await store.write({ ...write("ada", []), changes: [...changes, ending], idempotency });

@@ -16,7 +16,7 @@ import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { storePlacesConformance } from "../../conformance/store-places.ts";
 import { anyCharacter } from "../../fixtures/characters.ts";
-import { briefly, viewOf } from "../../fixtures/views.ts";
+import { briefly, labelAt, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openEmptiedStore, openStore } from "../../postgres/server.ts";
 
 storeConformance("postgres", openEmptiedStore);
@@ -92,9 +92,9 @@ async function hostileText(store: PostgresStore, text: string): Promise<void> {
   const state = await store.readUser(viewOf(text, text));
   assert.deepEqual(
     state?.facts.map(({ value }) => value),
-    [text, `${text}${text}`],
+    [`${text}${text}`, text],
   );
-  assert.equal((await store.readFact(viewOf(text, text), 0))?.value, text);
+  assert.equal((await store.readFact(viewOf(text, text), "USER.name"))?.value, text);
   assert.equal(await store.readUsage(text, month), 2);
   await hostileLife(store, text);
   const record = { ...keyRecord(text, text), note: text, prefix: text, user: text, tier: "pro" as const };
@@ -124,7 +124,7 @@ async function hostileLife(store: Store, text: string): Promise<void> {
   const change = (value: string | null, keepHistory = false) =>
     store.write({
       ...write(text, [], { account: text, places: ["", place], ...by }),
-      changes: [{ place, channel: 255, value, keepHistory }],
+      changes: [{ place, label: "OWN.label_255", value, keepHistory }],
     });
   await change(text);
   assert.deepEqual(briefly(await change("another")), { outcome: "stored", channelCount: 3, used: 0 });
@@ -169,7 +169,7 @@ test("postgres: any value of Unicode without control characters comes back exact
       );
       const state = await store.readUser(viewOf("ada"));
       assert.deepEqual(
-        state?.facts.slice(0, values.length).map((fact) => fact.value),
+        values.map((_, i) => state?.facts.find(({ label }) => label === labelAt(i))?.value),
         values,
       );
     }),
@@ -183,14 +183,14 @@ test("postgres: a write that the database refuses fails alone, its neighbours in
   const results = await Promise.allSettled([
     store.write(write("one", [[0, "fine"]])),
     store.write(write("two", [[0, "with\u0000NUL"]])),
-    store.write(write("three", [[256, "no such channel"]])),
+    store.write(write("three", [["USER\0name", "no such label"]])),
     store.write(write("four", [[0, "fine"]])),
   ]);
   assert.deepEqual(
     results.map(({ status }) => status),
     ["fulfilled", "rejected", "rejected", "fulfilled"],
   );
-  assert.equal((await store.readFact(viewOf("four"), 0))?.value, "fine");
+  assert.equal((await store.readFact(viewOf("four"), "USER.name"))?.value, "fine");
   assert.equal(await store.readUser(viewOf("three")), undefined);
   await store.close();
 });
@@ -251,7 +251,7 @@ test("postgres: of several hosts in the address, the one that answers and takes 
   const store = await openStore(url.replace("@127.0.0.1:", "@127.0.0.1:9,127.0.0.1:"));
   await store.probe();
   await store.write(write("ada", [[0, "Ada"]]));
-  assert.equal((await store.readFact(viewOf("ada"), 0))?.value, "Ada");
+  assert.equal((await store.readFact(viewOf("ada"), "USER.name"))?.value, "Ada");
   await store.close();
 });
 

@@ -66,9 +66,9 @@ export class Connection {
       const { tls } = options.address;
       const stream = await openStream({ ...host, tls, ca: options.ca, timeoutMs });
       // The client names them in its messages.
-      this.#socket = Object.assign(stream, host);
+      this.#socket = Object.assign(inOnePiece(stream), host);
       this.#tellLater(stream);
-      return stream;
+      return this.#socket;
     };
     this.sql = newClient(options, host, timeoutMs, connect);
   }
@@ -179,6 +179,23 @@ export class Connection {
     // The client looks at this option before every statement.
     (this.sql.options as { prepare: boolean }).prepare = named && !this.pooled;
   }
+}
+
+/**
+ * What is sent in one turn of the event loop goes in one piece, and is never too much: the client would wait for the
+ * answers to what it has sent before it sends the rest.
+ */
+function inOnePiece(stream: Socket): Socket {
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  stream.write = (...args: unknown[]) => {
+    if (stream.writableCorked === 0) {
+      stream.cork();
+      setImmediate(() => stream.uncork());
+    }
+    write(...args);
+    return true;
+  };
+  return stream;
 }
 
 function startupRefusal(error: unknown): ServerError | undefined {

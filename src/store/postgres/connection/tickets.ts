@@ -57,7 +57,8 @@ export async function rowsOf<Row extends Ticketed>(
   const ticket = lastTicket;
   let rows: readonly Row[];
   try {
-    rows = await ask(ticket);
+    // Sent at once: statements that are asked one after the other are sent in that order.
+    rows = await new Promise<readonly Row[]>((resolve, reject) => ask(ticket).then(resolve, reject));
   } catch (error) {
     // The client throws these errors if an answer has another shape than it asked for.
     if (error instanceof TypeError || error instanceof RangeError) throw new MixedUpError(error);

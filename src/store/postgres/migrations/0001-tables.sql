@@ -20,7 +20,6 @@ CREATE INDEX users_by_account ON sideband.users (account, user_id);
 
 CREATE TABLE sideband.facts (
   slot integer NOT NULL,
-  channel smallint NOT NULL CHECK (channel BETWEEN 0 AND 255),
   codebook_version smallint,
   revision bigint NOT NULL,
   updated_at_ms bigint NOT NULL,
@@ -31,11 +30,12 @@ CREATE TABLE sideband.facts (
   account text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   place text COLLATE "C" NOT NULL,
+  label text COLLATE "C" NOT NULL,
   value text COLLATE "C" NOT NULL,
   written_by text COLLATE "C",
   session_id text COLLATE "C",
   code_bytes bytea,
-  PRIMARY KEY (slot, account, user_id, place, channel)
+  PRIMARY KEY (slot, account, user_id, place, label)
 ) WITH (fillfactor = 90);
 
 CREATE INDEX facts_by_end ON sideband.facts (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
@@ -48,15 +48,15 @@ CREATE TABLE sideband.history (
   updated_at_ms bigint NOT NULL,
   since_ms bigint NOT NULL,
   ended_at_ms bigint NOT NULL,
-  channel smallint NOT NULL,
   account text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   place text COLLATE "C" NOT NULL,
+  label text COLLATE "C" NOT NULL,
   value text COLLATE "C" NOT NULL,
   ended text COLLATE "C" NOT NULL,
   written_by text COLLATE "C",
   session_id text COLLATE "C",
-  PRIMARY KEY (slot, account, user_id, place, channel, ordinal)
+  PRIMARY KEY (slot, account, user_id, place, label, ordinal)
 );
 
 -- The exact count of a key with a monthly limit: the row that its writes of all nodes wait for.
@@ -122,23 +122,23 @@ CREATE TABLE sideband.event_logs (
   PRIMARY KEY (slot, account)
 );
 
--- Never a value. Without a channel: everything at the place, and inside it, was forgotten.
+-- Never a value. Without a label: everything at the place, and inside it, was forgotten.
 CREATE TABLE sideband.events (
   slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
-  channel smallint,
   number bigint NOT NULL,
   revision bigint NOT NULL,
   at_ms bigint NOT NULL,
   account text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   place text COLLATE "C" NOT NULL,
+  label text COLLATE "C",
   kind text COLLATE "C" NOT NULL,
   written_by text COLLATE "C",
   PRIMARY KEY (slot, account, number)
 );
 
 CREATE INDEX events_by_time ON sideband.events (at_ms);
-CREATE INDEX events_of_forgotten ON sideband.events (at_ms) WHERE channel IS NULL;
+CREATE INDEX events_of_forgotten ON sideband.events (at_ms) WHERE label IS NULL;
 
 CREATE TABLE sideband.accounts (
   slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),

@@ -60,7 +60,7 @@ interface EventRow extends Ticketed {
   readonly account: string;
   readonly user_id: string;
   readonly place: string;
-  readonly channel: number | null;
+  readonly label: string | null;
   readonly revision: number;
   readonly kind: EventKind;
   readonly written_by: string | null;
@@ -76,13 +76,13 @@ export function readEvents(
   return async (sql) => {
     const rows = await answerOf(
       (ticket) => sql<EventRow[]>`
-        SELECT t.ticket, l.first, s.value::bigint AS last, e.number, e.account, e.user_id, e.place, e.channel, e.revision,
+        SELECT t.ticket, l.first, s.value::bigint AS last, e.number, e.account, e.user_id, e.place, e.label, e.revision,
           e.kind, e.written_by, e.at_ms
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         JOIN sideband.settings AS s ON s.slot = 0 AND s.name = 'events'
         LEFT JOIN sideband.event_logs AS l ON l.slot = 0 AND l.account = ${accounts[0]}
         LEFT JOIN (
-          SELECT number, account, user_id, place, channel, revision, kind, written_by, at_ms FROM sideband.events
+          SELECT number, account, user_id, place, label, revision, kind, written_by, at_ms FROM sideband.events
           WHERE slot = 0 AND account = ANY(${[...accounts]}::text[]) AND number > ${after}
           ORDER BY number LIMIT ${limit}
         ) AS e ON true
@@ -97,13 +97,13 @@ export function readEvents(
 }
 
 function eventOf(row: EventRow & { readonly number: number }): RecordedEvent {
-  const { account, number, user_id: userId, place, channel, revision, kind } = row;
+  const { account, number, user_id: userId, place, label, revision, kind } = row;
   return {
     account,
     number,
     userId,
     place,
-    channel,
+    label,
     revision,
     kind,
     writtenBy: row.written_by,
@@ -130,7 +130,7 @@ export function sweepEvents(nowMs: number): Query<void> {
     await rowsOf(
       (ticket) => sql<Ticketed[]>`
         DELETE FROM sideband.events AS e USING sideband.events AS f
-        WHERE f.slot = 0 AND f.at_ms > ${nowMs - FORGOTTEN_MS} AND f.channel IS NULL AND e.slot = 0
+        WHERE f.slot = 0 AND f.at_ms > ${nowMs - FORGOTTEN_MS} AND f.label IS NULL AND e.slot = 0
           AND e.account = f.account AND e.user_id = f.user_id AND e.number < f.number
           AND (f.place = '' OR e.place = f.place OR starts_with(e.place, f.place || '/'))
         RETURNING ${ticket}::bigint AS ticket`,

@@ -17,19 +17,19 @@ import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf, withChecksum } from "./fact-rows.ts";
-import { arraysOf, hexOf } from "./rows.ts";
+import { arraysOf, hexOf, Statements } from "./statements.ts";
 
 /** The columns of what was not found are null. */
-type FoundRow = { readonly ticket: number } & (FactRow | { readonly channel: null });
+type FoundRow = { readonly ticket: number } & (FactRow | { readonly label: null });
 type UserRow = FoundRow & { readonly user_revision: number };
 
 const FACT_COLUMNS = (sql: Sql) => sql`
-  f.place, f.channel, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
+  f.place, f.label, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
   f.ordinal`;
 
 export function readFact(
   { account, userId, places, nowMs }: View,
-  channel: number,
+  label: string,
 ): Query<FactRecord | undefined> {
   return async (sql) => {
     const rows = await answerOf(
@@ -37,7 +37,7 @@ export function readFact(
         SELECT t.ticket, ${FACT_COLUMNS(sql)}
         FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN sideband.facts AS f
           ON f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
-          AND f.place = ANY(${[...places]}::text[]) AND f.channel = ${channel}
+          AND f.place = ANY(${[...places]}::text[]) AND f.label = ${label}
           AND (f.expires_at_ms IS NULL OR f.expires_at_ms > ${nowMs})`,
     );
     return countingIn(places, factsOf(rows))[0];
@@ -85,33 +85,33 @@ type LifeRow = UserRow & { readonly ended: EarlierFact["ended"] | null; readonly
 export function readLife(
   account: string,
   userId: string,
-  { nowMs, place, channel }: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
+  { nowMs, place, label }: { readonly nowMs: number; readonly place?: Place; readonly label?: string },
 ): Query<UserLife | undefined> {
   const slot = userSlot(account, userId);
   return async (sql) => {
     const isOfUser = sql`
       slot = ${slot} AND account = ${account} AND user_id = ${userId}
       AND (${place ?? null}::text IS NULL OR place = ${place ?? null}::text)
-      AND (${channel ?? null}::integer IS NULL OR channel = ${channel ?? null}::integer)`;
+      AND (${label ?? null}::text IS NULL OR label = ${label ?? null}::text)`;
     const rows = await answerOf(
       (ticket) => sql<LifeRow[]>`
         SELECT t.ticket, u.revision AS user_revision, ${FACT_COLUMNS(sql)}, f.ended, f.ended_at_ms
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
         LEFT JOIN (
-          SELECT place, channel, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal,
+          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal,
             CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms
           FROM sideband.facts WHERE ${isOfUser}
           UNION ALL
-          SELECT place, channel, value, revision, updated_at_ms, since_ms, NULL, written_by, session_id, ordinal,
+          SELECT place, label, value, revision, updated_at_ms, since_ms, NULL, written_by, session_id, ordinal,
             ended, ended_at_ms
           FROM sideband.history WHERE ${isOfUser}
         ) AS f ON true
-        ORDER BY f.place, f.channel, f.ordinal`,
+        ORDER BY f.place, f.label, f.ordinal`,
     );
     if (rows[0].user_revision === null) return undefined;
     const isEnded = (row: LifeRow): row is LifeRow & FactRow & { ended: EarlierFact["ended"] } =>
-      row.channel !== null && row.ended !== null;
+      row.label !== null && row.ended !== null;
     return {
       stamp: stampOf(rows[0].user_revision),
       facts: factsOf(rows.filter((row) => !isEnded(row))),
@@ -138,18 +138,18 @@ export function listPlaces(account: string, userId: string): Query<Place[]> {
 
 /** With the same revision a fact has the same value. */
 export function saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Query<void> {
-  const types = ["text", "integer", "bigint", "integer", "integer", "bytea"] as const;
-  const cells = codes.map(({ place, channel, revision, code }) => {
-    return [place, channel, revision, code.version, code.bits.length, hexOf(withChecksum(code))];
+  const types = ["text", "text", "bigint", "integer", "integer", "bytea"] as const;
+  const cells = codes.map(({ place, label, revision, code }) => {
+    return [place, label, revision, code.version, code.bits.length, hexOf(withChecksum(code))];
   });
   return async (sql) => {
     if (cells.length === 0) return;
     await rowsOf(
-      (ticket) => sql<Ticketed[]>`
+      (ticket) => new Statements(sql, false).send<Ticketed>`
         UPDATE sideband.facts AS f SET codebook_version = t.version, code_length = t.length, code_bytes = t.bytes
-        FROM (${arraysOf(sql, types, cells)}) AS t (place, channel, revision, version, length, bytes)
+        FROM (${arraysOf(types, cells)}) AS t (place, label, revision, version, length, bytes)
         WHERE f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
-          AND f.place = t.place AND f.channel = t.channel AND f.revision = t.revision
+          AND f.place = t.place AND f.label = t.label AND f.revision = t.revision
         RETURNING ${ticket}::bigint AS ticket`,
     );
   };
@@ -232,15 +232,15 @@ async function readPage(
 }
 
 function factsOf(rows: readonly FoundRow[]): FactRecord[] {
-  return rows.flatMap((row) => (row.channel === null ? [] : [factOf(row)]));
+  return rows.flatMap((row) => (row.label === null ? [] : [factOf(row)]));
 }
 
-/** Of several facts for a channel, the one of the innermost place; in channel order. */
+/** Of several facts on a label, the one of the innermost place; in the order of labels. */
 function countingIn(places: readonly Place[], facts: readonly FactRecord[]): FactRecord[] {
   const depth = ({ place }: FactRecord) => places.indexOf(place);
-  const inner = new Map<number, FactRecord>();
-  for (const fact of facts.toSorted((a, b) => depth(a) - depth(b))) inner.set(fact.channel, fact);
-  return [...inner.values()].sort((a, b) => a.channel - b.channel);
+  const inner = new Map<string, FactRecord>();
+  for (const fact of facts.toSorted((a, b) => depth(a) - depth(b))) inner.set(fact.label, fact);
+  return [...inner.values()].sort((a, b) => (a.label < b.label ? -1 : 1));
 }
 
 /** No two states of a user have the same revision. */

@@ -5,7 +5,7 @@ import type { EarlierFact, FactCode, FactRecord } from "../../../memory/ports.ts
 
 export interface FactRow {
   readonly place: string;
-  readonly channel: number;
+  readonly label: string;
   readonly value: string;
   readonly revision: number;
   readonly updated_at_ms: number;
@@ -40,7 +40,7 @@ export function earlierOf(
 function lastingOf(row: FactRow) {
   return {
     place: row.place,
-    channel: row.channel,
+    label: row.label,
     value: row.value,
     revision: row.revision,
     updatedAtMs: row.updated_at_ms,

@@ -1,11 +1,64 @@
-/** What a group locks before its users: replay records and month counters. One that is missing is made, so that there is something to lock. */
+/**
+ * The users of a group, and what it locks, in one order on all nodes (replay records, month counters, labels, users, each
+ * sorted), so that two nodes wait for one another but never in a circle. A record that is missing is made, so that there
+ * is something to lock.
+ */
 
 import { assert } from "../../../base/assert.ts";
-import type { Replay, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
-import { quotaSlot, replaySlot } from "../cluster/placement.ts";
-import type { Sql } from "../connection/database.ts";
-import { answerOf, type Ticketed } from "../connection/tickets.ts";
-import { arraysOf, type Cell, hexOf, type Rows } from "./rows.ts";
+import { findChannel } from "../../../base/channels.ts";
+import { readingOf } from "../../../memory/law/law.ts";
+import { type FactName, nameOf } from "../../../memory/law/user-memory.ts";
+import type { Replay, WriteRequest } from "../../../memory/ports.ts";
+import type { Place } from "../../../memory/records.ts";
+import { DIRECTORY_SLOT, quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
+import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
+import { arraysOf, type Cell, hexOf, part, type Statements } from "./statements.ts";
+
+/** A user of the group, with what its writes name. */
+export interface GroupUser {
+  readonly slot: number;
+  readonly account: string;
+  readonly userId: string;
+  readonly names: readonly FactName[];
+  /** Everything at these places and inside them. */
+  readonly inside: readonly Place[];
+  readonly history: boolean;
+}
+
+/** The users of a group, sorted, and the number of each write's. */
+export function usersOf(requests: readonly WriteRequest[]): { users: GroupUser[]; userOf: number[] } {
+  const byUser = new Map<string, WriteRequest[]>();
+  for (const request of requests) {
+    const name = userName(request);
+    const writes = byUser.get(name);
+    if (writes === undefined) byUser.set(name, [request]);
+    else writes.push(request);
+  }
+  const users = [...byUser.values()].map((writes) => {
+    const [{ account, userId }] = writes;
+    const readings = writes.map(readingOf);
+    const names = readings.flatMap((reading) => reading.names);
+    const places = [...new Set(writes.flatMap((write) => write.places))];
+    // Each write counts the labels of its places, also those that another one names.
+    const labels = new Set(names.map(({ label }) => label));
+    const counted = [...labels].flatMap((label) => places.map((place) => ({ place, label })));
+    return {
+      slot: userSlot(account, userId),
+      account,
+      userId,
+      names: [...new Map([...names, ...counted].map((name) => [nameOf(name), name])).values()],
+      inside: readings.flatMap((reading) => reading.inside),
+      history: readings.some((reading) => reading.history),
+    };
+  });
+  users.sort((a, b) => a.slot - b.slot || compare(a.account, b.account) || compare(a.userId, b.userId));
+  const numbers = new Map(users.map((user, i) => [userName(user), i]));
+  return { users, userOf: requests.map((request) => numbers.get(userName(request))!) };
+}
+
+export function userName({ account, userId }: Pick<WriteRequest, "account" | "userId">): string {
+  return `${account}\0${userId}`;
+}
 
 export interface FoundReplay {
   /** No record was there. */
@@ -14,94 +67,78 @@ export interface FoundReplay {
 }
 
 interface ReplayRow extends Ticketed {
-  readonly write: number;
+  readonly key_id: string;
+  readonly idempotency_key: string;
   readonly is_new: boolean;
-  readonly is_same: boolean;
+  readonly fingerprint: Uint8Array;
   readonly channel_count: number;
   readonly revision: number;
   readonly expires_at_ms: number;
-  readonly answer: string | null;
 }
 
-/** The first to insert a record goes on; the others see what was answered. */
+/** Of each write with an idempotency key: the first to insert a record goes on; the others see what was answered. */
 export async function lockReplays(
-  sql: Sql,
-  rows: Rows,
+  statements: Statements,
   requests: readonly WriteRequest[],
 ): Promise<Map<number, FoundReplay>> {
-  const wanted = requests
-    .flatMap(({ idempotency }, write) => (idempotency === undefined ? [] : [{ ...idempotency, write }]))
-    .map(({ keyId, key, ...rest }) => ({ ...rest, keyId, key, slot: replaySlot(keyId, key) }))
-    .sort((a, b) => a.slot - b.slot || compare(a.keyId, b.keyId) || compare(a.key, b.key));
+  const wanted = replayKeysOf(requests).sort(
+    (a, b) => a.slot - b.slot || compare(a.keyId, b.keyId) || compare(a.key, b.key),
+  );
   if (wanted.length === 0) return new Map();
   const cells = wanted.map(({ slot, keyId, key, fingerprint, expiresAtMs }): Cell[] => {
     return [slot, keyId, key, hexOf(fingerprint), expiresAtMs, 0, 0];
   });
-  const inserted = answerOf(
-    (ticket) => sql<
-      (Ticketed & { slot: number; key_id: string; idempotency_key: string; is_new: boolean })[]
-    >`
+  const found = await answerOf(
+    (ticket) => statements.send<ReplayRow>`
       INSERT INTO sideband.replays AS r
         (slot, key_id, idempotency_key, fingerprint, expires_at_ms, channel_count, revision)
-      ${rows(["integer", "text", "text", "bytea", "bigint", "integer", "bigint"], cells)}
+      ${statements.rows(["integer", "text", "text", "bytea", "bigint", "integer", "bigint"], cells)}
       ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET slot = r.slot
-      RETURNING ${ticket}::bigint AS ticket, r.slot, r.key_id, r.idempotency_key, r.xmax = 0 AS is_new`,
+      RETURNING ${ticket}::bigint AS ticket, r.key_id, r.idempotency_key, r.xmax = 0 AS is_new, r.fingerprint,
+        r.channel_count, r.revision, r.expires_at_ms`,
   );
-  const names = wanted.map(({ slot, keyId, key, fingerprint, write }): Cell[] => {
-    return [slot, keyId, key, hexOf(fingerprint), write];
-  });
-  const found = answerOf(
-    (ticket) => sql<ReplayRow[]>`
-      SELECT ${ticket}::bigint AS ticket, t.write, r.fingerprint = t.fingerprint AS is_same, r.channel_count, r.revision,
-        r.expires_at_ms, a.answer
-      FROM (${arraysOf(sql, ["integer", "text", "text", "bytea", "integer"], names)})
-        AS t (slot, key_id, key, fingerprint, write)
-      JOIN sideband.replays AS r ON r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key
-      LEFT JOIN sideband.answers AS a ON a.slot = r.slot AND a.key_id = r.key_id
-        AND a.idempotency_key = r.idempotency_key AND a.revision = r.revision`,
-  );
-  const [made, known] = await Promise.all([inserted, found]);
-  const isNew = new Set(
-    made.filter(({ is_new }) => is_new).map(({ key_id, idempotency_key }) => `${key_id}\0${idempotency_key}`),
-  );
+  const byKey = new Map(wanted.map((one) => [`${one.keyId}\0${one.key}`, one]));
   return new Map(
-    known.map((row) => {
-      const { idempotency, nowMs } = requests[row.write];
-      assert(idempotency !== undefined, "a replay record belongs to a write with a key");
-      const ofThis = isNew.has(`${idempotency.keyId}\0${idempotency.key}`);
-      const isOver = ofThis || row.expires_at_ms <= nowMs;
-      const replay = isOver ? undefined : row.is_same ? replayOf(row) : "mismatch";
-      return [row.write, { isNew: ofThis, replay }];
+    found.map((row) => {
+      const one = byKey.get(`${row.key_id}\0${row.idempotency_key}`);
+      assert(one !== undefined, "a replay record belongs to a write with a key");
+      const isOver = row.is_new || row.expires_at_ms <= requests[one.write].nowMs;
+      const isSame = Buffer.compare(one.fingerprint, row.fingerprint) === 0;
+      const { channel_count: channelCount, revision } = row;
+      const replay = isOver ? undefined : isSame ? { channelCount, revision } : "mismatch";
+      return [one.write, { isNew: row.is_new, replay }];
     }),
   );
 }
 
-function replayOf({ channel_count, revision, answer }: ReplayRow): Replay {
-  const numbers = { channelCount: channel_count, revision };
-  return answer === null ? numbers : { ...numbers, changes: JSON.parse(answer) as ReplayedChange[] };
+/** The idempotency keys of a group, with the positions of their writes. */
+export function replayKeysOf(requests: readonly WriteRequest[]) {
+  return requests.flatMap(({ idempotency }, write) =>
+    idempotency === undefined
+      ? []
+      : [{ ...idempotency, write, slot: replaySlot(idempotency.keyId, idempotency.key) }],
+  );
 }
 
 /** One row for each limited key, locked until the commit: so the count is exact on all nodes. */
 export async function lockCounters(
-  sql: Sql,
-  rows: Rows,
+  statements: Statements,
   requests: readonly WriteRequest[],
 ): Promise<Map<string, number>> {
   const wanted = new Map(
     requests.flatMap(({ quota }) =>
-      quota === undefined || quota.limit === null
-        ? []
-        : [[counterName(quota), { ...quota, slot: quotaSlot(quota.keyId) }]],
+      quota === undefined || quota.limit === null ? [] : [[counterName(quota), quota]],
     ),
   );
   if (wanted.size === 0) return new Map();
   const cells = [...wanted.values()]
+    .map((quota) => ({ ...quota, slot: quotaSlot(quota.keyId) }))
     .sort((a, b) => a.slot - b.slot || compare(a.keyId, b.keyId) || compare(a.month, b.month))
     .map(({ slot, keyId, month }): Cell[] => [slot, keyId, month, 0]);
   const found = await answerOf(
-    (ticket) => sql<(Ticketed & { key_id: string; month: string; used: number })[]>`
+    (ticket) => statements.send<Ticketed & { key_id: string; month: string; used: number }>`
       INSERT INTO sideband.month_counters AS c (slot, key_id, month, used)
-      ${rows(["integer", "text", "text", "bigint"], cells)}
+      ${statements.rows(["integer", "text", "text", "bigint"], cells)}
       ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used
       RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
   );
@@ -112,7 +149,68 @@ export function counterName({ keyId, month }: { readonly keyId: string; readonly
   return `${keyId}\0${month}`;
 }
 
+/**
+ * Labels that are written stay until the commit: whoever removes one waits for it, and sees the facts then. Resolves to
+ * those that are gone, by account.
+ */
+export async function lockLabels(
+  statements: Statements,
+  users: readonly GroupUser[],
+): Promise<Map<string, Set<string>>> {
+  const own = users.flatMap(({ account, names }) =>
+    names.filter(({ label }) => findChannel(label) === undefined).map(({ label }) => ({ account, label })),
+  );
+  const gone = new Map<string, Set<string>>();
+  if (own.length === 0) return gone;
+  const accounts = [...new Set(own.map(({ account }) => account))];
+  const labels = [...new Set(own.map(({ label }) => label))];
+  const found = await ticketed(
+    (ticket) => statements.send<Ticketed & { account: string; label: string; removed: boolean }>`
+      SELECT ${ticket}::bigint AS ticket, account, label, removed FROM sideband.labels
+      WHERE slot = ${DIRECTORY_SLOT} AND account = ANY(${accounts}::text[]) AND label = ANY(${labels}::text[])
+      ORDER BY account, label FOR KEY SHARE`,
+  );
+  for (const { account, label } of found.filter(({ removed }) => removed))
+    gone.set(account, (gone.get(account) ?? new Set()).add(label));
+  return gone;
+}
+
+interface UserCounts extends Ticketed {
+  readonly account: string;
+  readonly user_id: string;
+  readonly revision: number;
+  readonly facts: number;
+  readonly heads: number;
+}
+
+/** A new one gets the revision that its table has for it. */
+export async function lockUsers(
+  statements: Statements,
+  users: readonly GroupUser[],
+): Promise<Map<string, UserCounts>> {
+  const cells = users.map(({ slot, account, userId }): Cell[] => [slot, account, userId]);
+  const types = ["integer", "text", "text"] as const;
+  const isMissing = statements.isCluster
+    ? part``
+    : part`WHERE (SELECT count(*) FROM known) < ${cells.length}::bigint`;
+  const made = part`
+    INSERT INTO sideband.users AS u (slot, account, user_id) ${statements.rows(types, cells)} ${isMissing}
+    ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = u.revision`;
+  const found = await answerOf((ticket) => {
+    const columns = part`${ticket}::bigint AS ticket, u.account, u.user_id, u.revision, u.facts, u.heads`;
+    if (statements.isCluster) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
+    return statements.send<UserCounts>`
+      WITH known AS (
+        SELECT ${columns} FROM (${arraysOf(types, cells)}) AS t (slot, account, user_id)
+        JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id
+        ORDER BY u.slot, u.account, u.user_id FOR NO KEY UPDATE OF u),
+      made AS (${made} RETURNING ${columns})
+      SELECT * FROM known UNION ALL SELECT * FROM made`;
+  });
+  return new Map(found.map((row) => [userName({ account: row.account, userId: row.user_id }), row]));
+}
+
 /** As PostgreSQL compares with the collation "C": byte by byte. */
-export function compare(a: string, b: string): number {
+function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -1,135 +1,104 @@
 /**
- * The first trip of a group: what its writes name is locked and read, in one order on all nodes (replay records, month
- * counters, users, each sorted), so that two nodes wait for one another but never in a circle. The statements are sent
- * together; nobody waits between them. A record that is missing is made, so that there is something to lock.
+ * The first trip of a group: what its writes name is locked (group-locks.ts), and then read. The statements are sent
+ * together; nobody waits between them.
  */
 
-import { CHANNEL_COUNT } from "../../../base/limits.ts";
-import { readingOf } from "../../../memory/law/law.ts";
 import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
-import type { EarlierFact, WriteRequest } from "../../../memory/ports.ts";
-import type { Place } from "../../../memory/records.ts";
-import { DIRECTORY_SLOT, userSlot } from "../cluster/placement.ts";
-import type { Sql } from "../connection/database.ts";
-import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
+import type { EarlierFact, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
+import type { Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
-import { compare, type FoundReplay, lockCounters, lockReplays } from "./group-locks.ts";
-import { arraysOf, type Cell, type Rows } from "./rows.ts";
-
-/** A user of the group, with what its writes name. */
-export interface GroupUser {
-  readonly slot: number;
-  readonly account: string;
-  readonly userId: string;
-  readonly names: readonly FactName[];
-  /** Everything at these places and inside them. */
-  readonly inside: readonly Place[];
-  readonly history: boolean;
-}
+import {
+  type FoundReplay,
+  type GroupUser,
+  lockCounters,
+  lockLabels,
+  lockReplays,
+  lockUsers,
+  replayKeysOf,
+  userName,
+} from "./group-locks.ts";
+import { allOf, arraysOf, type Cell, type Part, part, type Statements } from "./statements.ts";
 
 export interface FoundUserRow {
   readonly revision: number;
   readonly facts: number;
   readonly heads: number;
-  readonly found: readonly FoundFact[];
+  readonly named: readonly FoundFact[];
 }
 
 export interface FoundGroup {
   readonly users: readonly FoundUserRow[];
   /** Of each write, as its position in the group. */
   readonly replays: ReadonlyMap<number, FoundReplay>;
-  readonly others: ReadonlyMap<number, number>;
+  /** Of each write: how many labels have a live fact in its places. */
+  readonly channelCounts: readonly number[];
   /** Of each limited key and month. */
   readonly used: ReadonlyMap<string, number>;
-  /** Channels of removed labels, by account. */
-  readonly gone: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Removed labels, by account. */
+  readonly gone: ReadonlyMap<string, ReadonlySet<string>>;
   /** Accounts that somebody listens to. */
   readonly heard: ReadonlySet<string>;
 }
 
+/**
+ * A plan that was made while a table was small stays in use when it has grown. A node that is stopped between the two
+ * trips keeps its users locked for three seconds at most. An answer means "on disk", also where the server was told to be quick.
+ * The transaction has its number before it looks who listens: who begins to listen waits for those that did not see it.
+ */
+const BEGIN = `
+  BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
+  SET LOCAL idle_in_transaction_session_timeout = '3s'; SELECT pg_current_xact_id(),
+    CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`;
+
+/** The rows of a statement are estimated as what they usually are, not looked at each time; a cluster has to. */
+const ONE_PLAN = "SET LOCAL plan_cache_mode = force_generic_plan";
+
 /** Nobody waits long for what somebody else has locked: the caller tries again with fewer users. */
-const LOCK_TIMEOUT = "100ms";
-
-/** A node that is stopped between the two trips keeps its users locked for no longer than this. */
-const IDLE_TIMEOUT = "3s";
-
-/** The users of a group, sorted, and the number of each write's. */
-export function usersOf(requests: readonly WriteRequest[]): { users: GroupUser[]; userOf: number[] } {
-  const byUser = new Map<string, WriteRequest[]>();
-  for (const request of requests) {
-    const name = userName(request);
-    byUser.set(name, [...(byUser.get(name) ?? []), request]);
-  }
-  const users = [...byUser.values()].map((writes) => {
-    const [{ account, userId }] = writes;
-    const readings = writes.map(readingOf);
-    const names = readings.flatMap((reading) => reading.names);
-    const places = writes.flatMap((write) => write.places);
-    // Each write counts the channels of its places, also those that another one names.
-    const channels = new Set(names.map(({ channel }) => channel));
-    const counted = [...channels].flatMap((channel) => places.map((place) => ({ place, channel })));
-    return {
-      slot: userSlot(account, userId),
-      account,
-      userId,
-      names: [...new Map([...names, ...counted].map((name) => [nameOf(name), name])).values()],
-      inside: readings.flatMap((reading) => reading.inside),
-      history: readings.some((reading) => reading.history),
-    };
-  });
-  users.sort((a, b) => a.slot - b.slot || compare(a.account, b.account) || compare(a.userId, b.userId));
-  const numbers = new Map(users.map((user, i) => [userName(user), i]));
-  return { users, userOf: requests.map((request) => numbers.get(userName(request))!) };
-}
+const LOCK_TIMEOUT = "SET LOCAL lock_timeout = '100ms'";
 
 /** Locks and reads. All statements are sent before the first answer is waited for. */
 export async function readGroup(
-  sql: Sql,
-  rows: Rows,
+  statements: Statements,
   requests: readonly WriteRequest[],
-  users: readonly GroupUser[],
+  { users, userOf }: { readonly users: readonly GroupUser[]; readonly userOf: readonly number[] },
 ): Promise<FoundGroup> {
-  const settings = answerOf(
-    (ticket) => sql<Ticketed[]>`
-      SELECT ${ticket}::bigint AS ticket, pg_current_xact_id(), set_config('enable_seqscan', 'off', true),
-        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-        set_config('idle_in_transaction_session_timeout', ${IDLE_TIMEOUT}, true),
-        CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`,
+  const begun = statements.run(statements.isCluster ? BEGIN : `${BEGIN}; ${ONE_PLAN}`);
+  const replays = lockReplays(statements, requests);
+  const used = lockCounters(statements, requests);
+  const limit = statements.run(LOCK_TIMEOUT);
+  const gone = lockLabels(statements, users);
+  const locked = lockUsers(statements, users);
+  const { views, viewOf } = viewsOf(requests, userOf);
+  const found = statements.read<FoundRow>(COLUMNS, [
+    ...namedParts(statements, users),
+    ...insideParts(statements, users),
+    ...viewParts(statements, users, views),
+    ...answerParts(requests),
+    heardPart(users),
+  ]);
+  await allOf<unknown>([begun, replays, used, limit, gone, locked, found]);
+  const byKind = groupedBy(await found, ({ kind }) => kind);
+  const counts = await locked;
+  const rowsOf = groupedBy(
+    [...(byKind.get("fact") ?? []), ...(byKind.get("earlier") ?? []), ...(byKind.get("last") ?? [])],
+    ({ number }) => number,
   );
-  const replays = lockReplays(sql, rows, requests);
-  const used = lockCounters(sql, rows, requests);
-  const limit = answerOf(
-    (ticket) => sql<Ticketed[]>`
-      SELECT ${ticket}::bigint AS ticket, set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`,
-  );
-  const gone = holdLabels(sql, users);
-  const locked = lockUsers(sql, rows, users);
-  const named = readNamed(sql, rows, users);
-  const last = readLast(sql, rows, users);
-  const history = readHistory(sql, rows, users);
-  const whole = users.map((user) => readInside(sql, user));
-  const others = countOthers(sql, rows, requests);
-  const heard = readHeard(sql, requests);
-  const all = [settings, replays, used, limit, gone, locked, named, last, history, ...whole, others, heard];
-  // The first that fails is the cause of all the others.
-  const failed = (await Promise.allSettled(all)).find((result) => result.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-  const [rowsLocked, rowsNamed, rowsLast, rowsHistory] = await Promise.all([locked, named, last, history]);
-  const inside = await Promise.all(whole);
-  const [namedBy, lastBy, historyBy] = [byUser(rowsNamed), byUser(rowsLast), byUser(rowsHistory)];
+  const inViews = new Map(byKind.get("view")?.map((row) => [row.number, row]));
   return {
     users: users.map((user, i) => {
-      const name = userName(user);
-      const { revision, facts, heads } = rowsLocked.get(name) ?? missing();
-      const present = [...(namedBy.get(name) ?? []), ...inside[i].filter(({ ended }) => ended === null)];
-      const earlier = [...(historyBy.get(name) ?? []), ...inside[i].filter(isEarlier)];
-      return { revision, facts, heads, found: foundOf(user, present, earlier, lastBy.get(name) ?? []) };
+      const { revision, facts, heads } = counts.get(userName(user)) ?? missing();
+      return { revision, facts, heads, named: foundOf(user, rowsOf.get(i) ?? []) };
     }),
-    replays: await replays,
+    replays: withAnswers(await replays, byKind.get("answer") ?? []),
     used: await used,
-    others: await others,
+    channelCounts: requests.map(({ nowMs }, i) => {
+      const row = inViews.get(viewOf[i]);
+      if (row === undefined) return 0;
+      const ends = row.value === null ? [] : row.value.split(",");
+      return row.ordinal + ends.filter((end) => Number(end) > nowMs).length;
+    }),
     gone: await gone,
-    heard: await heard,
+    heard: new Set(byKind.get("heard")?.map(({ place }) => place)),
   };
 }
 
@@ -137,230 +106,203 @@ function missing(): never {
   throw new Error("every user of a group is locked");
 }
 
-/** Labels that are written stay until the commit: whoever removes one waits for it, and sees the facts then. */
-async function holdLabels(sql: Sql, users: readonly GroupUser[]): Promise<Map<string, Set<number>>> {
-  const own = users.flatMap(({ account, names }) =>
-    names.filter(({ channel }) => channel >= CHANNEL_COUNT).map(({ channel }) => ({ account, channel })),
-  );
-  const gone = new Map<string, Set<number>>();
-  if (own.length === 0) return gone;
-  const found = await ticketed(
-    (ticket) => sql<(Ticketed & { account: string; channel: number; removed: boolean })[]>`
-      SELECT ${ticket}::bigint AS ticket, account, channel, removed FROM sideband.labels
-      WHERE slot = ${DIRECTORY_SLOT} AND account = ANY(${own.map(({ account }) => account)}::text[])
-        AND channel = ANY(${own.map(({ channel }) => channel)}::integer[])
-      ORDER BY account, channel FOR KEY SHARE`,
-  );
-  for (const { account, channel } of found.filter(({ removed }) => removed))
-    gone.set(account, (gone.get(account) ?? new Set()).add(channel));
-  return gone;
+/**
+ * What is read is rows of one kind or another, in the columns of a fact:
+ * - fact: a present value of the user of this number; earlier: one of the history;
+ * - last: `ordinal` of the last value on a label of the user without a fact;
+ * - view: `ordinal` labels with a fact that does not end, and the ends of the other labels;
+ * - answer: what was answered to the write of this number;
+ * - heard: an account, as the place.
+ */
+interface FoundRow extends Ticketed, FactRow {
+  readonly kind: "fact" | "earlier" | "last" | "view" | "answer" | "heard";
+  readonly number: number;
+  readonly ended: EarlierFact["ended"];
+  readonly ended_at_ms: number;
 }
 
-interface UserCounts extends Ticketed {
-  readonly account: string;
-  readonly user_id: string;
-  readonly revision: number;
-  readonly facts: number;
-  readonly heads: number;
-}
+const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, updated_at_ms, since_ms, written_by,
+  session_id, expires_at_ms, ended, ended_at_ms)`;
 
-/** A new one gets the revision that its table has for it. */
-async function lockUsers(
-  sql: Sql,
-  rows: Rows,
-  users: readonly GroupUser[],
-): Promise<Map<string, UserCounts>> {
-  const cells = users.map(({ slot, account, userId }): Cell[] => [slot, account, userId]);
-  const found = await answerOf(
-    (ticket) => sql<UserCounts[]>`
-      INSERT INTO sideband.users AS u (slot, account, user_id)
-      ${rows(["integer", "text", "text"], cells)}
-      ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = u.revision
-      RETURNING ${ticket}::bigint AS ticket, u.account, u.user_id, u.revision, u.facts, u.heads`,
-  );
-  return new Map(found.map((row) => [userName({ account: row.account, userId: row.user_id }), row]));
-}
+const FACT = part`
+  f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id`;
 
-type NamedRow = Ticketed & FactRow & { readonly account: string; readonly user_id: string };
-
-const FACT_COLUMNS = (sql: Sql) => sql`
-  f.place, f.channel, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
-  f.ordinal`;
-
-async function readNamed(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly NamedRow[]> {
-  const cells = namedCells(users);
-  if (cells.length === 0) return [];
-  return ticketed(
-    (ticket) => sql<NamedRow[]>`
-      SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, ${FACT_COLUMNS(sql)}
-      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.facts AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
-  );
-}
-
-type LastRow = Ticketed & FactName & { account: string; user_id: string; last: number };
+/** The columns after the value, of a row that is no fact. */
+const NO_FACT = part`
+  NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint`;
 
 /** Of labels that have no fact any more the history tells which value was the last. */
-async function readLast(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly LastRow[]> {
-  const cells = namedCells(users);
-  if (cells.length === 0) return [];
-  return ticketed(
-    (ticket) => sql<LastRow[]>`
-      SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, max(f.ordinal) AS last
-      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}
-      GROUP BY f.slot, f.account, f.user_id, f.place, f.channel`,
-  );
-}
-
-type HistoryRow = NamedRow & { readonly ended: EarlierFact["ended"]; readonly ended_at_ms: number };
-
-async function readHistory(
-  sql: Sql,
-  rows: Rows,
-  users: readonly GroupUser[],
-): Promise<readonly HistoryRow[]> {
-  const cells = namedCells(users.filter(({ history }) => history));
-  if (cells.length === 0) return [];
-  return ticketed(
-    (ticket) => sql<HistoryRow[]>`
-      SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, f.value, f.revision, f.updated_at_ms,
-        f.since_ms, NULL AS expires_at_ms, f.written_by, f.session_id, f.ordinal, f.ended, f.ended_at_ms
-      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
-  );
-}
-
-const NAME_TYPES = ["integer", "text", "text", "text", "integer"] as const;
-
-function namedCells(users: readonly GroupUser[]): Cell[][] {
-  return users
-    .filter(({ inside }) => inside.length === 0)
-    .flatMap(({ slot, account, userId, names }) =>
-      names.map(({ place, channel }): Cell[] => [slot, account, userId, place, channel]),
+function namedParts(statements: Statements, users: readonly GroupUser[]): Part[] {
+  const cellsOf = (isWanted: (user: GroupUser) => boolean) =>
+    users.flatMap((user, i) => {
+      const { slot, account, userId, inside, names } = user;
+      if (inside.length > 0 || !isWanted(user)) return [];
+      return names.map(({ place, label }): Cell[] => [slot, account, userId, place, label, i]);
+    });
+  const named = cellsOf(() => true);
+  const withHistory = cellsOf(({ history }) => history);
+  const namesOf = (cells: readonly Cell[][]) => part`
+    (${arraysOf(["integer", "text", "text", "text", "text", "integer"], cells)})
+      AS t (slot, account, user_id, place, label, number)`;
+  const joinOf = (cells: readonly Cell[][]) => part`
+    f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place AND f.label = t.label
+    ${statements.slotsOf(cells)}`;
+  const parts: Part[] = [];
+  if (named.length > 0)
+    parts.push(
+      part`
+        SELECT 'fact', t.number, ${FACT}, f.expires_at_ms, NULL::text, NULL::bigint
+        FROM ${namesOf(named)} JOIN sideband.facts AS f ON ${joinOf(named)}`,
+      part`
+        SELECT 'last', t.number, f.place, f.label, max(f.ordinal), NULL::text, ${NO_FACT}
+        FROM ${namesOf(named)}
+        JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id AND u.heads > 0
+        JOIN sideband.history AS f ON f.slot = u.slot AND ${joinOf(named)}
+        GROUP BY f.slot, t.number, f.place, f.label`,
     );
+  if (withHistory.length > 0)
+    parts.push(part`
+      SELECT 'earlier', t.number, ${FACT}, NULL::bigint, f.ended, f.ended_at_ms
+      FROM ${namesOf(withHistory)} JOIN sideband.history AS f ON ${joinOf(withHistory)}`);
+  return parts;
 }
 
-function isNamed(sql: Sql) {
-  return sql`f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-    AND f.channel = t.channel`;
-}
-
-/** A fact has no end, unless it is one that was. */
-type InsideRow = NamedRow & { readonly ended: EarlierFact["ended"] | null; readonly ended_at_ms: number };
-
-/** Everything at places of a user and inside them, of one slot. */
-async function readInside(
-  sql: Sql,
-  { slot, account, userId, inside }: GroupUser,
-): Promise<readonly InsideRow[]> {
-  if (inside.length === 0) return [];
-  const isOfUser = sql`
-    slot = ${slot} AND account = ${account} AND user_id = ${userId} AND EXISTS (
-      SELECT FROM unnest(${[...inside]}::text[]) AS t (outside)
-      WHERE t.outside = '' OR place = t.outside OR starts_with(place, t.outside || '/'))`;
-  return ticketed(
-    (ticket) => sql<InsideRow[]>`
-      SELECT ${ticket}::bigint AS ticket, account, user_id, place, channel, value, revision, updated_at_ms, since_ms,
-        expires_at_ms, written_by, session_id, ordinal, NULL AS ended, NULL::bigint AS ended_at_ms
-      FROM sideband.facts WHERE ${isOfUser}
-      UNION ALL
-      SELECT ${ticket}::bigint AS ticket, account, user_id, place, channel, value, revision, updated_at_ms, since_ms,
-        NULL, written_by, session_id, ordinal, ended, ended_at_ms
-      FROM sideband.history WHERE ${isOfUser}`,
-  );
-}
-
-/** Of each write: channels with a live fact in its places that no write of its user names. */
-async function countOthers(
-  sql: Sql,
-  rows: Rows,
-  requests: readonly WriteRequest[],
-): Promise<Map<number, number>> {
-  const named = new Map<string, Set<number>>();
-  for (const request of requests) {
-    const channels = named.get(userName(request)) ?? new Set();
-    for (const { channel } of readingOf(request).names) channels.add(channel);
-    named.set(userName(request), channels);
-  }
-  const cells = requests.flatMap(({ account, userId, places, nowMs }, write) => {
-    const channels = `{${[...named.get(userName({ account, userId }))!].join(",")}}`;
-    const slot = userSlot(account, userId);
-    return places.map((place): Cell[] => [slot, account, userId, place, write, nowMs, channels]);
+/** Everything at places of users and inside them. */
+function insideParts(statements: Statements, users: readonly GroupUser[]): Part[] {
+  const whole = users.flatMap(({ slot, account, userId, inside }, i): Cell[][] => {
+    return inside.length === 0 ? [] : [[slot, account, userId, i]];
   });
-  if (cells.length === 0) return new Map();
-  const types = ["integer", "text", "text", "text", "integer", "bigint", "text"] as const;
-  const counts = await ticketed(
-    (ticket) => sql<(Ticketed & { write: number; count: number })[]>`
-      SELECT ${ticket}::bigint AS ticket, t.write, count(DISTINCT f.channel) AS count
-      FROM (${arraysOf(sql, types, cells)}) AS t (slot, account, user_id, place, write, now_ms, named)
-      JOIN sideband.facts AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-        ${rows.slotsOf(cells)}
-      WHERE (f.expires_at_ms IS NULL OR f.expires_at_ms > t.now_ms) AND f.channel <> ALL (t.named::integer[])
-      GROUP BY f.slot, t.write`,
-  );
-  return new Map(counts.map(({ write, count }) => [write, count]));
+  if (whole.length === 0) return [];
+  const outsides = users.flatMap(({ inside }, i) => inside.map((outside): Cell[] => [i, outside]));
+  const ofUsers = part`
+    (${arraysOf(["integer", "text", "text", "integer"], whole)}) AS t (slot, account, user_id, number)`;
+  const isInside = part`
+    f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${statements.slotsOf(whole)} AND EXISTS (
+      SELECT FROM (${arraysOf(["integer", "text"], outsides)}) AS o (number, outside) WHERE o.number = t.number
+        AND (o.outside = '' OR f.place = o.outside OR starts_with(f.place, o.outside || '/')))`;
+  return [
+    part`
+      SELECT 'fact', t.number, ${FACT}, f.expires_at_ms, NULL::text, NULL::bigint
+      FROM ${ofUsers} JOIN sideband.facts AS f ON ${isInside}`,
+    part`
+      SELECT 'earlier', t.number, ${FACT}, NULL::bigint, f.ended, f.ended_at_ms
+      FROM ${ofUsers} JOIN sideband.history AS f ON ${isInside}`,
+  ];
 }
 
-/** After the transaction has its number: who begins to listen waits for those that did not see it. */
-async function readHeard(sql: Sql, requests: readonly WriteRequest[]): Promise<Set<string>> {
-  const accounts = [...new Set(requests.map(({ account }) => account))];
-  const found = await ticketed(
-    (ticket) => sql<(Ticketed & { account: string })[]>`
-      SELECT ${ticket}::bigint AS ticket, account FROM sideband.event_logs
-      WHERE slot = 0 AND account = ANY(${accounts}::text[])`,
-  );
-  return new Set(found.map(({ account }) => account));
+/** Places of a user whose labels a write counts. */
+interface GroupView {
+  readonly user: number;
+  readonly places: readonly string[];
 }
 
-function foundOf(
-  { names }: GroupUser,
-  present: readonly FactRow[],
-  earlier: readonly HistoryRow[],
-  last: readonly LastRow[],
-): FoundFact[] {
+/** The views of a group, each once, and the number of each write's. */
+function viewsOf(requests: readonly WriteRequest[], userOf: readonly number[]) {
+  const views: GroupView[] = [];
+  const numbers = new Map<string, number>();
+  const viewOf = requests.map(({ places }, i) => {
+    const name = `${userOf[i]}\n${places.join("\n")}`;
+    const number = numbers.get(name) ?? views.push({ user: userOf[i], places }) - 1;
+    numbers.set(name, number);
+    return number;
+  });
+  return { views, viewOf };
+}
+
+/** In several places a label may have several facts, and counts until the last of them ends. */
+function viewParts(statements: Statements, users: readonly GroupUser[], views: readonly GroupView[]): Part[] {
+  const partOf = (isWanted: (view: GroupView) => boolean, until: Part, grouping: Part) => {
+    const cells = views.flatMap((view, i) => {
+      const { slot, account, userId } = users[view.user];
+      return isWanted(view) ? view.places.map((place): Cell[] => [slot, account, userId, place, i]) : [];
+    });
+    if (cells.length === 0) return [];
+    return [
+      part`
+        SELECT 'view', c.number, NULL::text, NULL::text, (count(*) - count(c.until))::integer,
+          string_agg(c.until::text, ','), ${NO_FACT}
+        FROM (
+          SELECT f.slot, t.number, ${until} AS until
+          FROM (${arraysOf(["integer", "text", "text", "text", "integer"], cells)})
+            AS t (slot, account, user_id, place, number)
+          JOIN sideband.facts AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id
+            AND f.place = t.place ${statements.slotsOf(cells)} ${grouping}) AS c
+        GROUP BY c.slot, c.number`,
+    ];
+  };
+  const last = part`CASE WHEN bool_and(f.expires_at_ms IS NOT NULL) THEN max(f.expires_at_ms) END`;
+  return [
+    ...partOf(({ places }) => places.length === 1, part`f.expires_at_ms`, part``),
+    ...partOf(({ places }) => places.length > 1, last, part`GROUP BY f.slot, t.number, f.label`),
+  ];
+}
+
+function answerParts(requests: readonly WriteRequest[]): Part[] {
+  const cells = replayKeysOf(requests).map(({ slot, keyId, key, write }): Cell[] => [
+    slot,
+    keyId,
+    key,
+    write,
+  ]);
+  if (cells.length === 0) return [];
+  return [
+    part`
+      SELECT 'answer', t.write, NULL::text, NULL::text, NULL::integer, a.answer, a.revision, NULL::bigint,
+        NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint
+      FROM (${arraysOf(["integer", "text", "text", "integer"], cells)}) AS t (slot, key_id, key, write)
+      JOIN sideband.answers AS a ON a.slot = t.slot AND a.key_id = t.key_id AND a.idempotency_key = t.key`,
+  ];
+}
+
+/** An answer belongs to the record of the same revision. */
+function withAnswers(
+  replays: ReadonlyMap<number, FoundReplay>,
+  answers: readonly FoundRow[],
+): Map<number, FoundReplay> {
+  const all = new Map(replays);
+  for (const { number, value, revision } of answers) {
+    const { isNew, replay } = all.get(number)!;
+    if (typeof replay !== "object" || replay.revision !== revision) continue;
+    all.set(number, { isNew, replay: { ...replay, changes: JSON.parse(value) as ReplayedChange[] } });
+  }
+  return all;
+}
+
+function heardPart(users: readonly GroupUser[]): Part {
+  const accounts = [...new Set(users.map(({ account }) => account))];
+  return part`
+    SELECT 'heard', 0, account, NULL::text, NULL::integer, NULL::text, ${NO_FACT}
+    FROM sideband.event_logs WHERE slot = 0 AND account = ANY(${accounts}::text[])`;
+}
+
+/** What is known of the names of a user, of the present and of the past. */
+function foundOf({ names }: GroupUser, rows: readonly FoundRow[]): FoundFact[] {
   const byName = new Map<string, { -readonly [Part in keyof FoundFact]: FoundFact[Part] }>();
-  const of = ({ place, channel }: FactName) => {
-    const name = nameOf({ place, channel });
-    const known = byName.get(name) ?? { place, channel, present: undefined, earlier: [], last: 0 };
+  const of = ({ place, label }: FactName) => {
+    const name = nameOf({ place, label });
+    const known = byName.get(name) ?? { place, label, present: undefined, earlier: [], last: 0 };
     byName.set(name, known);
     return known;
   };
   for (const name of names) of(name);
-  for (const row of present) {
+  const earlier = new Map<object, EarlierFact[]>();
+  for (const row of rows) {
     const fact = of(row);
-    fact.present = factOf(row);
-    fact.last = row.ordinal;
-  }
-  for (const row of earlier.toSorted((a, b) => a.ordinal - b.ordinal)) {
-    const fact = of(row);
-    fact.earlier = [...fact.earlier, earlierOf(row)];
     fact.last = Math.max(fact.last, row.ordinal);
+    if (row.kind === "fact") fact.present = factOf(row);
+    if (row.kind === "earlier") earlier.set(fact, [...(earlier.get(fact) ?? []), earlierOf(row)]);
   }
-  for (const row of last) {
-    const fact = of(row);
-    fact.last = Math.max(fact.last, row.last);
-  }
+  for (const [fact, values] of earlier)
+    (fact as { earlier: EarlierFact[] }).earlier = values.sort((a, b) => a.ordinal - b.ordinal);
   return [...byName.values()];
 }
 
-function isEarlier(row: InsideRow): row is HistoryRow {
-  return row.ended !== null;
-}
-
-function byUser<Row extends { readonly account: string; readonly user_id: string }>(
-  rows: readonly Row[],
-): Map<string, Row[]> {
-  const grouped = new Map<string, Row[]>();
+function groupedBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
+  const grouped = new Map<Key, Row[]>();
   for (const row of rows) {
-    const name = userName({ account: row.account, userId: row.user_id });
-    const known = grouped.get(name);
-    if (known === undefined) grouped.set(name, [row]);
+    const known = grouped.get(keyOf(row));
+    if (known === undefined) grouped.set(keyOf(row), [row]);
     else known.push(row);
   }
   return grouped;
-}
-
-export function userName({ account, userId }: Pick<WriteRequest, "account" | "userId">): string {
-  return `${account}\0${userId}`;
 }

@@ -4,10 +4,19 @@ import type { FactDifference, UserMemory } from "../../../memory/law/user-memory
 import type { FactRecord, WriteRequest } from "../../../memory/ports.ts";
 import type { Place, UserChange } from "../../../memory/records.ts";
 import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
-import type { Sql } from "../connection/database.ts";
 import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
-import type { GroupUser } from "./group-reads.ts";
-import { arraysOf, type Cell, type ColumnType, hexOf, type Rows } from "./rows.ts";
+import type { GroupUser } from "./group-locks.ts";
+import {
+  allOf,
+  arraysOf,
+  type Cell,
+  type Change,
+  type ColumnType,
+  hexOf,
+  type Part,
+  part,
+  type Statements,
+} from "./statements.ts";
 
 /** What is stored of a group beside its users' memories. */
 export interface GroupRecords {
@@ -33,8 +42,7 @@ const INTEGER_MAX = 2 ** 31 - 1;
 
 /** Sends all statements, and the commit behind them; throws the first failure. */
 export async function storeGroup(
-  sql: Sql,
-  rows: Rows,
+  statements: Statements,
   users: readonly GroupUser[],
   memories: readonly UserMemory[],
   records: GroupRecords,
@@ -42,18 +50,26 @@ export async function storeGroup(
   const changed = users.flatMap((user, i) =>
     memories[i].differences().map((difference) => ({ user, difference })),
   );
-  const statements = [
-    ...storeFacts(sql, rows, changed),
-    ...storeHistory(sql, rows, changed),
-    ...storeUsers(sql, rows, users, memories),
-    ...storeReplays(sql, rows, records),
-    ...storeCounts(sql, rows, records),
-    ...records.erased.map((erased) => removeEvents(sql, erased)),
-    ...storeEvents(sql, rows, records),
-  ];
-  const results = await Promise.allSettled([...statements, sql`COMMIT`]);
-  const failed = results.find((result) => result.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
+  const stored = users.map((user, i) => ({ user, memory: memories[i] }));
+  await allOf<unknown>([
+    // What is removed may be written anew.
+    ...statements.change([
+      ...removeFacts(statements, changed),
+      ...shortenHistory(statements, changed),
+      ...removeUsers(statements, stored),
+      ...removeReplays(records),
+    ]),
+    ...statements.change([
+      ...storeFacts(statements, changed),
+      ...storeHistory(statements, changed),
+      ...storeUsers(statements, stored),
+      ...storeReplays(statements, records),
+      ...storeCounts(statements, records),
+    ]),
+    ...records.erased.map((erased) => removeEvents(statements, erased)),
+    ...storeEvents(statements, records),
+    statements.run("COMMIT"),
+  ]);
 }
 
 interface ChangedFact {
@@ -61,53 +77,38 @@ interface ChangedFact {
   readonly difference: FactDifference;
 }
 
-type Statement = Promise<readonly Ticketed[]>;
+const USER: readonly ColumnType[] = ["integer", "text", "text"];
+const NAME: readonly ColumnType[] = [...USER, "text", "text"];
 
-const NAME: readonly ColumnType[] = ["integer", "text", "text", "text", "integer"];
+function userCells({ slot, account, userId }: GroupUser): Cell[] {
+  return [slot, account, userId];
+}
 
 function nameCells({ user, difference }: ChangedFact): Cell[] {
-  return [user.slot, user.account, user.userId, difference.place, difference.channel];
+  return [...userCells(user), difference.place, difference.label];
 }
 
-/** One statement for all rows, or for parts of them. */
-function forParts<Row extends readonly Cell[]>(
-  rows: Rows,
-  all: readonly Row[],
-  ask: (part: readonly Row[], ticket: number) => PromiseLike<readonly Ticketed[]>,
-): Statement[] {
-  return rows.parts(all).map((part) => ticketed((ticket) => ask(part, ticket)));
+/** A statement for all rows, or for parts of them. */
+function changeOf(
+  statements: Statements,
+  name: string,
+  rows: readonly Cell[][],
+  bodyOf: (cells: readonly Cell[][]) => Part,
+): Change[] {
+  return statements.parts(rows).map((cells) => ({ name, body: bodyOf(cells) }));
 }
 
-function storeFacts(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): Statement[] {
+function removeFacts(statements: Statements, changed: readonly ChangedFact[]): Change[] {
   const gone = changed.filter(({ difference: { before, present } }) => before && !present).map(nameCells);
-  const put = changed.flatMap((fact) => {
-    const { present } = fact.difference;
-    return present === undefined ? [] : [[...nameCells(fact), ...valueCells(present), present.expiresAtMs]];
-  });
-  return [
-    ...forParts(
-      rows,
-      gone,
-      (part, ticket) => sql<Ticketed[]>`
-        DELETE FROM sideband.facts AS f USING (${arraysOf(sql, NAME, part)}) AS t (slot, account, user_id, place, channel)
-        WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-          AND f.channel = t.channel ${rows.slotsOf(part)}
-        RETURNING ${ticket}::bigint AS ticket`,
-    ),
-    ...forParts(
-      rows,
-      put,
-      (part, ticket) => sql<Ticketed[]>`
-        INSERT INTO sideband.facts AS f (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms,
-          since_ms, value, written_by, session_id, expires_at_ms)
-        ${rows([...NAME, ...VALUE, "bigint"], part)}
-        ON CONFLICT (slot, account, user_id, place, channel) DO UPDATE SET ordinal = excluded.ordinal,
-          revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms,
-          value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id,
-          expires_at_ms = excluded.expires_at_ms, codebook_version = NULL, code_length = NULL, code_bytes = NULL
-        RETURNING ${ticket}::bigint AS ticket`,
-    ),
-  ];
+  return changeOf(
+    statements,
+    "facts",
+    gone,
+    (cells) => part`
+      DELETE FROM sideband.facts AS f USING (${arraysOf(NAME, cells)}) AS t (slot, account, user_id, place, label)
+      WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
+        AND f.label = t.label ${statements.slotsOf(cells)}`,
+  );
 }
 
 const VALUE: readonly ColumnType[] = ["integer", "bigint", "bigint", "bigint", "text", "text", "text"];
@@ -117,10 +118,43 @@ function valueCells(fact: Omit<FactRecord, "expiresAtMs" | "code">): Cell[] {
   return [ordinal, revision, updatedAtMs, sinceMs, value, writtenBy, sessionId];
 }
 
-function storeHistory(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): Statement[] {
+function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Change[] {
+  const put = changed.flatMap((fact) => {
+    const { present } = fact.difference;
+    return present === undefined ? [] : [[...nameCells(fact), ...valueCells(present), present.expiresAtMs]];
+  });
+  return changeOf(
+    statements,
+    "facts",
+    put,
+    (cells) => part`
+      INSERT INTO sideband.facts AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
+        since_ms, value, written_by, session_id, expires_at_ms)
+      ${statements.rows([...NAME, ...VALUE, "bigint"], cells)}
+      ON CONFLICT (slot, account, user_id, place, label) DO UPDATE SET ordinal = excluded.ordinal,
+        revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms,
+        value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id,
+        expires_at_ms = excluded.expires_at_ms, codebook_version = NULL, code_length = NULL, code_bytes = NULL`,
+  );
+}
+
+function shortenHistory(statements: Statements, changed: readonly ChangedFact[]): Change[] {
   const dropped = changed
     .filter(({ difference: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0)
     .map((fact) => [...nameCells(fact), Math.min(fact.difference.dropBelow, INTEGER_MAX)]);
+  return changeOf(
+    statements,
+    "history",
+    dropped,
+    (cells) => part`
+      DELETE FROM sideband.history AS f USING (${arraysOf([...NAME, "integer"], cells)})
+        AS t (slot, account, user_id, place, label, below)
+      WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
+        AND f.label = t.label AND f.ordinal < t.below ${statements.slotsOf(cells)}`,
+  );
+}
+
+function storeHistory(statements: Statements, changed: readonly ChangedFact[]): Change[] {
   const added = changed.flatMap((fact) =>
     fact.difference.added.map((earlier) => [
       ...nameCells(fact),
@@ -129,128 +163,105 @@ function storeHistory(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): St
       earlier.endedAtMs,
     ]),
   );
-  return [
-    ...forParts(
-      rows,
-      dropped,
-      (part, ticket) => sql<Ticketed[]>`
-        DELETE FROM sideband.history AS f USING (${arraysOf(sql, [...NAME, "integer"], part)})
-          AS t (slot, account, user_id, place, channel, below)
-        WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-          AND f.channel = t.channel AND f.ordinal < t.below ${rows.slotsOf(part)}
-        RETURNING ${ticket}::bigint AS ticket`,
-    ),
-    ...forParts(
-      rows,
-      added,
-      (part, ticket) => sql<Ticketed[]>`
-        INSERT INTO sideband.history (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms,
-          since_ms, value, written_by, session_id, ended, ended_at_ms)
-        ${rows([...NAME, ...VALUE, "text", "bigint"], part)}
-        RETURNING ${ticket}::bigint AS ticket`,
-    ),
-  ];
+  return changeOf(
+    statements,
+    "history",
+    added,
+    (cells) => part`
+      INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
+        since_ms, value, written_by, session_id, ended, ended_at_ms)
+      ${statements.rows([...NAME, ...VALUE, "text", "bigint"], cells)}`,
+  );
+}
+
+interface StoredUser {
+  readonly user: GroupUser;
+  readonly memory: UserMemory;
 }
 
 /** A user without facts and history is removed: nothing shows that the user ever existed. */
-function storeUsers(
-  sql: Sql,
-  rows: Rows,
-  users: readonly GroupUser[],
-  memories: readonly UserMemory[],
-): Statement[] {
-  const statements: Statement[] = [];
-  const all = users.map(({ slot, account, userId }, i) => {
-    const { revision, facts, heads } = memories[i];
-    return { name: [slot, account, userId], counts: [revision, facts, heads], isUsed: facts + heads > 0 };
-  });
-  const used = all.filter(({ isUsed }) => isUsed).map(({ name, counts }): Cell[] => [...name, ...counts]);
-  if (used.length > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          INSERT INTO sideband.users AS u (slot, account, user_id, revision, facts, heads)
-          ${rows(["integer", "text", "text", "bigint", "integer", "integer"], used)}
-          ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = excluded.revision, facts = excluded.facts,
-            heads = excluded.heads
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
-  const empty = all.filter(({ isUsed }) => !isUsed).map(({ name }): Cell[] => name);
-  if (empty.length > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.users AS f USING (${arraysOf(sql, ["integer", "text", "text"], empty)})
-            AS t (slot, account, user_id)
-          WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${rows.slotsOf(empty)}
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
-  return statements;
+function removeUsers(statements: Statements, users: readonly StoredUser[]): Change[] {
+  const empty = users.filter(({ memory: { facts, heads } }) => facts + heads === 0);
+  return changeOf(
+    statements,
+    "users",
+    empty.map(({ user }) => userCells(user)),
+    (cells) => part`
+      DELETE FROM sideband.users AS f USING (${arraysOf(USER, cells)}) AS t (slot, account, user_id)
+      WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${statements.slotsOf(cells)}`,
+  );
 }
 
-function storeReplays(sql: Sql, rows: Rows, { kept, unkept, wiped }: GroupRecords): Statement[] {
-  const statements: Statement[] = [];
-  if (unkept.length > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.replays AS r USING (${arraysOf(sql, ["integer", "text", "text"], unkept.map(replayCells))})
-            AS t (slot, key_id, key)
-          WHERE r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
-  if (wiped.length > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.answers AS a USING (${arraysOf(
-            sql,
-            ["text", "text"],
-            wiped.map(({ account, userId }) => [account, userId]),
-          )}) AS t (account, user_id)
-          WHERE a.account = t.account AND a.user_id = t.user_id
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
+function storeUsers(statements: Statements, users: readonly StoredUser[]): Change[] {
+  const used = users.filter(({ memory: { facts, heads } }) => facts + heads > 0);
+  return changeOf(
+    statements,
+    "users",
+    used.map(({ user, memory: { revision, facts, heads } }): Cell[] => {
+      return [...userCells(user), revision, facts, heads];
+    }),
+    (cells) => part`
+      INSERT INTO sideband.users AS u (slot, account, user_id, revision, facts, heads)
+      ${statements.rows([...USER, "bigint", "integer", "integer"], cells)}
+      ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = excluded.revision, facts = excluded.facts,
+        heads = excluded.heads`,
+  );
+}
+
+function removeReplays({ unkept, wiped }: GroupRecords): Change[] {
+  const changes: Change[] = [];
+  if (unkept.length > 0) {
+    const body = part`
+      DELETE FROM sideband.replays AS r USING (${arraysOf(USER, unkept.map(replayCells))}) AS t (slot, key_id, key)
+      WHERE r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key`;
+    changes.push({ name: "replays", body });
+  }
+  if (wiped.length > 0) {
+    const users = wiped.map(({ account, userId }) => [account, userId]);
+    const body = part`
+      DELETE FROM sideband.answers AS a USING (${arraysOf(["text", "text"], users)}) AS t (account, user_id)
+      WHERE a.account = t.account AND a.user_id = t.user_id`;
+    changes.push({ name: "answers", body });
+  }
+  return changes;
+}
+
+function storeReplays(statements: Statements, { kept }: GroupRecords): Change[] {
   const all = [...kept].filter(([{ idempotency }]) => idempotency !== undefined);
-  if (all.length === 0) return statements;
   const numbers = all.map(([request, { channelCount, revision }]): Cell[] => {
     const { fingerprint, expiresAtMs } = request.idempotency!;
     return [...replayCells(request), hexOf(fingerprint), expiresAtMs, channelCount, revision];
   });
-  statements.push(
-    ticketed(
-      (ticket) => sql<Ticketed[]>`
-        INSERT INTO sideband.replays AS r
-          (slot, key_id, idempotency_key, fingerprint, expires_at_ms, channel_count, revision)
-        ${rows(["integer", "text", "text", "bytea", "bigint", "integer", "bigint"], numbers)}
-        ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET fingerprint = excluded.fingerprint,
-          expires_at_ms = excluded.expires_at_ms, channel_count = excluded.channel_count, revision = excluded.revision
-        RETURNING ${ticket}::bigint AS ticket`,
-    ),
-  );
   const answers = all.flatMap(([request, { revision, answer }]): Cell[][] => {
     const { account, userId, idempotency } = request;
     if (answer === null) return [];
     return [[...replayCells(request), revision, idempotency!.expiresAtMs, account, userId, answer]];
   });
-  if (answers.length > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          INSERT INTO sideband.answers AS a
-            (slot, key_id, idempotency_key, revision, expires_at_ms, account, user_id, answer)
-          ${rows(["integer", "text", "text", "bigint", "bigint", "text", "text", "text"], answers)}
-          ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET revision = excluded.revision,
-            expires_at_ms = excluded.expires_at_ms, account = excluded.account, user_id = excluded.user_id,
-            answer = excluded.answer
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
-  return statements;
+  return [
+    ...changeOf(
+      statements,
+      "replays",
+      numbers,
+      (cells) => part`
+        INSERT INTO sideband.replays AS r
+          (slot, key_id, idempotency_key, fingerprint, expires_at_ms, channel_count, revision)
+        ${statements.rows([...USER, "bytea", "bigint", "integer", "bigint"], cells)}
+        ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET fingerprint = excluded.fingerprint,
+          expires_at_ms = excluded.expires_at_ms, channel_count = excluded.channel_count, revision = excluded.revision`,
+    ),
+    ...changeOf(
+      statements,
+      "answers",
+      answers,
+      (cells) => part`
+        INSERT INTO sideband.answers AS a
+          (slot, key_id, idempotency_key, revision, expires_at_ms, account, user_id, answer)
+        ${statements.rows([...USER, "bigint", "bigint", "text", "text", "text"], cells)}
+        ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET revision = excluded.revision,
+          expires_at_ms = excluded.expires_at_ms, account = excluded.account, user_id = excluded.user_id,
+          answer = excluded.answer`,
+    ),
+  ];
 }
 
 function replayCells({ idempotency }: WriteRequest): Cell[] {
@@ -259,7 +270,7 @@ function replayCells({ idempotency }: WriteRequest): Cell[] {
 }
 
 /** Sums for each counter, sorted, since others may lock them at the same time. A key without a limit counts in the slot of the user. */
-function storeCounts(sql: Sql, rows: Rows, { counted }: GroupRecords): Statement[] {
+function storeCounts(statements: Statements, { counted }: GroupRecords): Change[] {
   const months = new Map<string, Cell[]>();
   const days = new Map<string, Cell[]>();
   const add = (sums: Map<string, Cell[]>, slot: number, keyId: string, period: string, count: number) => {
@@ -276,38 +287,36 @@ function storeCounts(sql: Sql, rows: Rows, { counted }: GroupRecords): Statement
   }
   const sorted = (sums: Map<string, Cell[]>) =>
     [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cells]) => cells);
-  const types = ["integer", "text", "text", "bigint"] as const;
-  const statements: Statement[] = [];
-  if (months.size > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          INSERT INTO sideband.month_counters AS c (slot, key_id, month, used) ${rows(types, sorted(months))}
-          ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
-  if (days.size > 0)
-    statements.push(
-      ticketed(
-        (ticket) => sql<Ticketed[]>`
-          INSERT INTO sideband.day_counters AS c (slot, key_id, day, used) ${rows(types, sorted(days))}
-          ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used
-          RETURNING ${ticket}::bigint AS ticket`,
-      ),
-    );
-  return statements;
+  const types: readonly ColumnType[] = [...USER, "bigint"];
+  return [
+    ...changeOf(
+      statements,
+      "months",
+      sorted(months),
+      (cells) => part`
+        INSERT INTO sideband.month_counters AS c (slot, key_id, month, used) ${statements.rows(types, cells)}
+        ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`,
+    ),
+    ...changeOf(
+      statements,
+      "days",
+      sorted(days),
+      (cells) => part`
+        INSERT INTO sideband.day_counters AS c (slot, key_id, day, used) ${statements.rows(types, cells)}
+        ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`,
+    ),
+  ];
 }
 
 /** Other nodes may not have told their listeners of the last moments; those go with the next sweep. */
 const TOLD_MS = 5_000;
 
 function removeEvents(
-  sql: Sql,
+  statements: Statements,
   { account, userId, within, nowMs }: GroupRecords["erased"][number],
 ): Promise<readonly Ticketed[]> {
   return ticketed(
-    (ticket) => sql<Ticketed[]>`
+    (ticket) => statements.send<Ticketed>`
       DELETE FROM sideband.events AS e
       WHERE e.slot = 0 AND e.account = ${account} AND e.user_id = ${userId} AND e.at_ms <= ${nowMs - TOLD_MS}
         AND (${within}::text IS NULL
@@ -321,7 +330,7 @@ const EVENT: readonly ColumnType[] = [
   "text",
   "text",
   "text",
-  "integer",
+  "text",
   "bigint",
   "text",
   "text",
@@ -329,21 +338,21 @@ const EVENT: readonly ColumnType[] = [
 ];
 
 /** Whoever records an event locks the counter until the commit, so that events can be read in the order of their numbers. */
-function storeEvents(sql: Sql, rows: Rows, { events }: GroupRecords): Statement[] {
-  return rows.parts(events).map((part) => {
-    const cells = part.map((event, i): Cell[] => {
-      const { account, userId, place, channel, revision, kind, writtenBy, atMs } = event;
-      return [i + 1, account, userId, place, channel, revision, kind, writtenBy, atMs];
+function storeEvents(statements: Statements, { events }: GroupRecords): Promise<unknown>[] {
+  return statements.parts(events).map((some) => {
+    const cells = some.map((event, i): Cell[] => {
+      const { account, userId, place, label, revision, kind, writtenBy, atMs } = event;
+      return [i + 1, account, userId, place, label, revision, kind, writtenBy, atMs];
     });
     return ticketed(
-      (ticket) => sql<Ticketed[]>`
+      (ticket) => statements.send<Ticketed>`
         WITH counter AS (
-          UPDATE sideband.settings AS s SET value = (s.value::bigint + ${part.length}::bigint)::text
-          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${part.length}::bigint AS before)
-        INSERT INTO sideband.events (number, account, user_id, place, channel, revision, kind, written_by, at_ms)
-        SELECT c.before + t.i, t.account, t.user_id, t.place, t.channel, t.revision, t.kind, t.written_by, t.at_ms
-        FROM counter AS c, (${rows(EVENT, cells)})
-          AS t (i, account, user_id, place, channel, revision, kind, written_by, at_ms)
+          UPDATE sideband.settings AS s SET value = (s.value::bigint + ${some.length}::bigint)::text
+          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${some.length}::bigint AS before)
+        INSERT INTO sideband.events (number, account, user_id, place, label, revision, kind, written_by, at_ms)
+        SELECT c.before + t.i, t.account, t.user_id, t.place, t.label, t.revision, t.kind, t.written_by, t.at_ms
+        FROM counter AS c, (${statements.rows(EVENT, cells)})
+          AS t (i, account, user_id, place, label, revision, kind, written_by, at_ms)
         RETURNING ${ticket}::bigint AS ticket`,
     );
   });

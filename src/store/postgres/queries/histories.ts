@@ -60,15 +60,15 @@ function shortenTo(historyMax: number): Query<void> {
   return async (sql) => {
     await sql`
       DELETE FROM sideband.history h USING (
-        SELECT k.slot, k.account, k.user_id, k.place, k.channel, coalesce(f.ordinal, k.last + 1) AS next
+        SELECT k.slot, k.account, k.user_id, k.place, k.label, coalesce(f.ordinal, k.last + 1) AS next
         FROM (
-          SELECT slot, account, user_id, place, channel, max(ordinal) AS last FROM sideband.history
-          GROUP BY slot, account, user_id, place, channel
+          SELECT slot, account, user_id, place, label, max(ordinal) AS last FROM sideband.history
+          GROUP BY slot, account, user_id, place, label
         ) AS k LEFT JOIN sideband.facts AS f ON f.slot = k.slot AND f.account = k.account AND f.user_id = k.user_id
-          AND f.place = k.place AND f.channel = k.channel
+          AND f.place = k.place AND f.label = k.label
       ) AS t
       WHERE h.slot = t.slot AND h.account = t.account AND h.user_id = t.user_id AND h.place = t.place
-        AND h.channel = t.channel AND h.ordinal < t.next - ${historyMax}::integer`;
+        AND h.label = t.label AND h.ordinal < t.next - ${historyMax}::integer`;
     if (historyMax > 0) return;
     // Of a label without a fact nothing is left, and of a user with none of anything.
     await sql`UPDATE sideband.users SET heads = 0 WHERE heads > 0`;

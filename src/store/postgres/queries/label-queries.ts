@@ -68,28 +68,28 @@ export function changeLabel(
  * A write holds the row of its label until its commit (group-reads.ts). The lock here waits for those that were before,
  * whose facts are seen then; those that come after wait for it, and see that the label is gone.
  */
-export function removeLabel(account: string, channel: number): (sql: Sql) => Versioned<RemoveLabelOutcome> {
+export function removeLabel(account: string, label: string): (sql: Sql) => Versioned<RemoveLabelOutcome> {
   return changeLabels(async (tx) => {
     await tx`
-      SELECT channel FROM sideband.labels
-      WHERE slot = ${DIRECTORY_SLOT} AND account = ${account} AND channel = ${channel} FOR UPDATE`;
-    const known = (await readLabels(account)(tx)).find((label) => label.channel === channel);
+      SELECT label FROM sideband.labels
+      WHERE slot = ${DIRECTORY_SLOT} AND account = ${account} AND label = ${label} FOR UPDATE`;
+    const known = (await readLabels(account)(tx)).find((record) => record.label === label);
     if (known === undefined || known.removed === true) return "missing";
-    if (await isUsed(account, channel)(tx)) return "in_use";
+    if (await isUsed(account, label)(tx)) return "in_use";
     await putLabel(tx, account, removedLabel(known));
     return "removed";
   });
 }
 
-/** Whether a user of the account has a fact on the channel, or a history. */
-export function isUsed(account: string, channel: number): Query<boolean> {
+/** Whether a user of the account has a fact on the label, or a history. */
+export function isUsed(account: string, label: string): Query<boolean> {
   return async (sql) => {
     for (const table of ["facts", "history"]) {
       const rows = await rowsOf(
         (ticket) => sql<Ticketed[]>`
           SELECT ${ticket}::bigint AS ticket FROM sideband.users AS u
           JOIN ${sql(`sideband.${table}`)} AS f ON f.slot = u.slot AND f.account = u.account AND f.user_id = u.user_id
-          WHERE u.account = ${account} AND f.channel = ${channel} LIMIT 1`,
+          WHERE u.account = ${account} AND f.label = ${label} LIMIT 1`,
       );
       if (rows.length > 0) return true;
     }

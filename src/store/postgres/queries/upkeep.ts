@@ -83,9 +83,9 @@ export function readEnded(nowMs: number): Query<EndedFact[]> {
   return async (sql) => {
     const rows = await answerOf(
       (ticket) => sql<(Ticketed & (EndedFact | { readonly account: null }))[]>`
-        SELECT t.ticket, f.account, f.user_id AS "userId", f.place, f.channel, f.revision, f.expires_at_ms AS "endedAtMs"
+        SELECT t.ticket, f.account, f.user_id AS "userId", f.place, f.label, f.revision, f.expires_at_ms AS "endedAtMs"
         FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
-          SELECT account, user_id, place, channel, revision, expires_at_ms FROM sideband.facts
+          SELECT account, user_id, place, label, revision, expires_at_ms FROM sideband.facts
           WHERE expires_at_ms <= ${nowMs}
           ORDER BY expires_at_ms LIMIT ${ENDED_PAGE}) AS f ON true`,
     );

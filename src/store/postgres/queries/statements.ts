@@ -1,0 +1,190 @@
+/**
+ * Statements over many rows. Rows are parameters: an array for each column, so that a statement has the same text, and is
+ * prepared once, for any number of rows. What belongs together is one statement (`read`, `change`): each costs the
+ * database, the network and the node a message there and back. The text is put together from plain objects, since each
+ * fragment of the client is a promise.
+ *
+ * A cluster needs it otherwise. What is inserted into its tables is a list of values: there its planner finds the machine of
+ * each row. And each part is a statement of its own: its planner takes no statement that is for several machines and
+ * several tables.
+ */
+
+import { assert } from "../../../base/assert.ts";
+import type { Sql } from "../connection/database.ts";
+import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
+
+export type ColumnType = "integer" | "bigint" | "text" | "bytea";
+/** Bytes in the text form of bytea. */
+export type Cell = string | number | null;
+
+type RowsOf = readonly (readonly Cell[])[];
+
+/** A part of a statement: text with values in between, which are parameters or parts. */
+export class Part {
+  readonly texts: readonly string[];
+  readonly values: readonly (Part | Cell | readonly Cell[])[];
+
+  constructor(texts: Part["texts"], values: Part["values"]) {
+    this.texts = texts;
+    this.values = values;
+  }
+}
+
+export function part(texts: TemplateStringsArray, ...values: Part["values"]): Part {
+  return new Part(texts, values);
+}
+
+const NOTHING = part``;
+
+/** An INSERT, UPDATE or DELETE without RETURNING. */
+export interface Change {
+  /** No other of the same statement has it. */
+  readonly name: string;
+  readonly body: Part;
+}
+
+/** A statement has 65,535 parameters at most. */
+const VALUES_MAX = 1_000;
+
+export class Statements {
+  readonly #sql: Sql;
+  /** The tables are distributed. */
+  readonly isCluster: boolean;
+
+  constructor(sql: Sql, isCluster: boolean) {
+    this.#sql = sql;
+    this.isCluster = isCluster;
+  }
+
+  /** Sends a statement, as soon as somebody waits for it. */
+  send<Row>(texts: TemplateStringsArray, ...values: Part["values"]): PromiseLike<readonly Row[]> {
+    const all = [""];
+    const parameters: (Cell | readonly Cell[])[] = [];
+    collect(new Part(texts, values), all, parameters);
+    return this.#sql<Row[] & object[]>(templateOf(all), ...(parameters as never[]));
+  }
+
+  /** Sends a text of one or more statements without parameters and answers at once. */
+  async run(text: string): Promise<void> {
+    await this.#sql.unsafe(text).execute();
+  }
+
+  /** The rows of all queries, which have the same columns. */
+  async read<Row extends Ticketed>(columns: Part, queries: readonly Part[]): Promise<readonly Row[]> {
+    const statements = this.isCluster ? queries : [joined(queries, " UNION ALL ")];
+    const answers = statements.map((query) =>
+      ticketed(
+        (ticket) => this.send<Row>`SELECT ${ticket}::bigint AS ticket, t.* FROM (${query}) AS t ${columns}`,
+      ),
+    );
+    return (await allOf(answers)).flat();
+  }
+
+  /** Makes changes of which none needs to see another. */
+  change(changes: readonly Change[]): Promise<unknown>[] {
+    if (this.isCluster)
+      return changes.map(({ body }) =>
+        ticketed((ticket) => this.send<Ticketed>`${body} RETURNING ${ticket}::bigint AS ticket`),
+      );
+    if (changes.length === 0) return [];
+    const named = changes.map(({ name, body }) => new Part([`${name} AS (`, ")"], [body]));
+    return [
+      answerOf((ticket) => this.send<Ticketed>`WITH ${joined(named)} SELECT ${ticket}::bigint AS ticket`),
+    ];
+  }
+
+  /** Rows to insert. */
+  rows(types: readonly ColumnType[], rows: RowsOf): Part {
+    return this.isCluster ? valuesOf(types, rows) : arraysOf(types, rows);
+  }
+
+  /** As many rows to insert as a statement may have parameters for, each time; nothing of no rows. */
+  parts<Row>(rows: readonly Row[]): (readonly Row[])[] {
+    const size = this.isCluster ? VALUES_MAX : Math.max(1, rows.length);
+    return Array.from({ length: Math.ceil(rows.length / size) }, (_, i) =>
+      rows.slice(i * size, (i + 1) * size),
+    );
+  }
+
+  /**
+   * What a join of rows, led by their slots, with a distributed table `f` needs besides: without it a cluster asks
+   * all of its machines, also one that is stopped.
+   */
+  slotsOf(rows: RowsOf): Part {
+    if (!this.isCluster) return NOTHING;
+    return part`AND f.slot = ANY(${[...new Set(rows.map(([slot]) => slot))]}::integer[])`;
+  }
+}
+
+/** Adds to both; the last text goes on. */
+function collect({ texts, values }: Part, all: string[], parameters: (Cell | readonly Cell[])[]): void {
+  all[all.length - 1] += texts[0];
+  for (const [i, value] of values.entries()) {
+    if (value instanceof Part) {
+      collect(value, all, parameters);
+      all[all.length - 1] += texts[i + 1];
+    } else {
+      parameters.push(value);
+      all.push(texts[i + 1]);
+    }
+  }
+}
+
+const templates = new Map<string, TemplateStringsArray>();
+
+/** The same for the same text: the client keeps where a template stands for ever. */
+function templateOf(texts: readonly string[]): TemplateStringsArray {
+  const text = texts.join("$");
+  const known = templates.get(text);
+  if (known !== undefined) return known;
+  const template = Object.assign(texts, { raw: texts });
+  templates.set(text, template);
+  return template;
+}
+
+/** What all resolve to, or the first failure, which is the cause of all the others. */
+export async function allOf<T>(answers: readonly Promise<T>[]): Promise<T[]> {
+  const results = await Promise.allSettled(answers);
+  return results.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
+  });
+}
+
+const ARRAY_TEXTS = {
+  integer: ["", "::integer[]"],
+  bigint: ["", "::bigint[]"],
+  text: ["", "::text[]"],
+  bytea: ["", "::text[]::bytea[]"],
+} as const;
+
+/** Rows to join with a table. */
+export function arraysOf(types: readonly ColumnType[], rows: RowsOf): Part {
+  assert(rows.length > 0, "a list of rows is not empty");
+  const columns = types.map((type, i) => new Part(ARRAY_TEXTS[type], [rows.map((row) => row[i])]));
+  return part`SELECT * FROM unnest(${joined(columns)})`;
+}
+
+const VALUE_TEXTS = {
+  integer: ["", "::integer"],
+  bigint: ["", "::bigint"],
+  text: ["", "::text"],
+  bytea: ["", "::text::bytea"],
+} as const;
+
+function valuesOf(types: readonly ColumnType[], rows: RowsOf): Part {
+  assert(rows.length > 0, "a list of rows is not empty");
+  const lists = rows.map((row) => {
+    return part`(${joined(row.map((cell, i) => new Part(VALUE_TEXTS[types[i]], [cell])))})`;
+  });
+  return part`VALUES ${joined(lists)}`;
+}
+
+function joined(parts: readonly Part[], joint = ", "): Part {
+  return new Part(["", ...parts.slice(1).map(() => joint), ""], parts);
+}
+
+/** Bytes as the text form of bytea. */
+export function hexOf(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString("hex")}`;
+}
