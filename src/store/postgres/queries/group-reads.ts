@@ -66,23 +66,26 @@ export async function readGroup(
   requests: readonly WriteRequest[],
   { users, userOf }: { readonly users: readonly GroupUser[]; readonly userOf: readonly number[] },
 ): Promise<FoundGroup> {
-  const begun = statements.run(statements.isCluster ? BEGIN : `${BEGIN}; ${ONE_PLAN}`);
-  const replays = lockReplays(statements, requests);
-  const limit = statements.run(LOCK_TIMEOUT);
-  const gone = lockLabels(statements, users);
-  const locked = lockUsers(statements, users);
   const { views, viewOf } = viewsOf(requests, userOf);
   const counters = countersOf(requests);
-  const found = statements.read<FoundRow>(COLUMNS, [
+  const queries = [
     ...namedParts(statements, users),
     ...insideParts(statements, users),
     ...viewParts(statements, users, views),
     ...answerParts(requests),
     ...usedParts(counters),
     heardPart(users),
-  ]);
+  ];
+  const hasKeys = requests.some(({ idempotency }) => idempotency !== undefined);
+  const settings = [...(statements.isCluster ? [] : [ONE_PLAN]), ...(hasKeys ? [] : [LOCK_TIMEOUT])];
+  const begun = statements.run([BEGIN, ...settings].join("; "));
+  const replays = lockReplays(statements, requests);
+  const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;
+  const gone = lockLabels(statements, users);
+  const locked = lockUsers(statements, users);
+  const found = statements.read<FoundRow>(COLUMNS, queries);
   const unlimited = statements.run(NO_LOCK_TIMEOUT);
-  await allOf<unknown>([begun, replays, limit, gone, locked, found, unlimited]);
+  await allOf<unknown>([begun, replays, limited, gone, locked, found, unlimited]);
   const byKind = groupedBy(await found, ({ kind }) => kind);
   const counts = await locked;
   const rowsOf = groupedBy(
