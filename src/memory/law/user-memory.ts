@@ -327,8 +327,8 @@ function withoutGap(
 }
 
 function earlierOf(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): EarlierFact {
-  const { place, channel, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal } = fact;
-  const values = { place, channel, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal };
+  const { place, label, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal } = fact;
+  const values = { place, label, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal };
   return { ...values, ended, endedAtMs };
 }
 

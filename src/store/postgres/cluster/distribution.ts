@@ -4,7 +4,7 @@
  * Users, facts and history are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
  * stays on the coordinator: on a worker it would be missing to the users of all others when that one stops. Nodes may
  * connect to any machine of the cluster. The statements are those of a single PostgreSQL; only their rows
- * come in another form (queries/rows.ts).
+ * come in another form (queries/statements.ts).
  */
 
 import { OperatorError } from "../../../base/errors.ts";

@@ -292,7 +292,7 @@ function usedParts(counters: ReturnType<typeof countersOf>): Part[] {
   if (cells.length === 0) return [];
   return [
     part`
-      SELECT 'used', t.number, NULL::text, NULL::smallint, NULL::integer, NULL::text, c.used, ${NO_TIMES}
+      SELECT 'used', t.number, NULL::text, NULL::text, NULL::integer, NULL::text, c.used, ${NO_TIMES}
       FROM (${arraysOf(["integer", "text", "text", "integer"], cells)}) AS t (slot, key_id, month, number)
       JOIN sideband.month_counters AS c ON c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month`,
   ];

@@ -10,7 +10,6 @@ import {
   allOf,
   arraysOf,
   type Cell,
-  type Change,
   type ColumnType,
   hexOf,
   type Part,
@@ -113,22 +112,9 @@ function nameCells({ user, difference }: ChangedFact): Cell[] {
   return [...userCells(user), difference.place, difference.label];
 }
 
-/** A statement for all rows, or for parts of them. */
-function changeOf(
-  statements: Statements,
-  name: string,
-  rows: readonly Cell[][],
-  bodyOf: (cells: readonly Cell[][]) => Part,
-): Change[] {
-  return statements.parts(rows).map((cells) => ({ name, body: bodyOf(cells) }));
-}
-
-function removeFacts(statements: Statements, changed: readonly ChangedFact[]): Change[] {
+function removeFacts(statements: Statements, changed: readonly ChangedFact[]): Part[] {
   const gone = changed.filter(({ difference: { before, present } }) => before && !present).map(nameCells);
-  return changeOf(
-    statements,
-    "facts",
-    gone,
+  return statements.parts(gone).map(
     (cells) => part`
       DELETE FROM sideband.facts AS f USING (${arraysOf(NAME, cells)}) AS t (slot, account, user_id, place, label)
       WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
@@ -143,15 +129,12 @@ function valueCells(fact: Omit<FactRecord, "expiresAtMs" | "code">): Cell[] {
   return [ordinal, revision, updatedAtMs, sinceMs, value, writtenBy, sessionId];
 }
 
-function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Change[] {
+function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Part[] {
   const put = changed.flatMap((fact) => {
     const { present } = fact.difference;
     return present === undefined ? [] : [[...nameCells(fact), ...valueCells(present), present.expiresAtMs]];
   });
-  return changeOf(
-    statements,
-    "facts",
-    put,
+  return statements.parts(put).map(
     (cells) => part`
       INSERT INTO sideband.facts AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
         since_ms, value, written_by, session_id, expires_at_ms)
@@ -163,19 +146,11 @@ function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Ch
   );
 }
 
-/** Readers leave out what is too old. It is removed with every fourth value, which costs less than with each. */
-function shortenHistory(statements: Statements, changed: readonly ChangedFact[]): Change[] {
-  const isDue = ({ difference: { present, dropBelow, lastBefore, last } }: ChangedFact) =>
-    dropBelow > 1 &&
-    lastBefore > 0 &&
-    (present === undefined || dropBelow > INTEGER_MAX || last >> 2 > lastBefore >> 2);
+function shortenHistory(statements: Statements, changed: readonly ChangedFact[]): Part[] {
   const dropped = changed
-    .filter(isDue)
+    .filter(({ difference: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0)
     .map((fact) => [...nameCells(fact), Math.min(fact.difference.dropBelow, INTEGER_MAX)]);
-  return changeOf(
-    statements,
-    "history",
-    dropped,
+  return statements.parts(dropped).map(
     (cells) => part`
       DELETE FROM sideband.history AS f USING (${arraysOf([...NAME, "integer"], cells)})
         AS t (slot, account, user_id, place, label, below)
@@ -184,7 +159,7 @@ function shortenHistory(statements: Statements, changed: readonly ChangedFact[])
   );
 }
 
-function storeHistory(statements: Statements, changed: readonly ChangedFact[]): Change[] {
+function storeHistory(statements: Statements, changed: readonly ChangedFact[]): Part[] {
   const added = changed.flatMap((fact) =>
     fact.difference.added.map((earlier) => [
       ...nameCells(fact),
@@ -193,10 +168,7 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
       earlier.endedAtMs,
     ]),
   );
-  return changeOf(
-    statements,
-    "history",
-    added,
+  return statements.parts(added).map(
     (cells) => part`
       INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
         since_ms, value, written_by, session_id, ended, ended_at_ms)
@@ -210,53 +182,48 @@ interface StoredUser {
 }
 
 /** A user without facts and history is removed: nothing shows that the user ever existed. */
-function removeUsers(statements: Statements, users: readonly StoredUser[]): Change[] {
+function removeUsers(statements: Statements, users: readonly StoredUser[]): Part[] {
   const empty = users.filter(({ memory: { facts, heads } }) => facts + heads === 0);
-  return changeOf(
-    statements,
-    "users",
-    empty.map(({ user }) => userCells(user)),
+  return statements.parts(empty.map(({ user }) => userCells(user))).map(
     (cells) => part`
       DELETE FROM sideband.users AS f USING (${arraysOf(USER, cells)}) AS t (slot, account, user_id)
       WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${statements.slotsOf(cells)}`,
   );
 }
 
-function storeUsers(statements: Statements, users: readonly StoredUser[]): Change[] {
+function storeUsers(statements: Statements, users: readonly StoredUser[]): Part[] {
   const used = users.filter(({ memory: { facts, heads } }) => facts + heads > 0);
-  return changeOf(
-    statements,
-    "users",
-    used.map(({ user, memory: { revision, facts, heads } }): Cell[] => {
-      return [...userCells(user), revision, facts, heads];
-    }),
-    (cells) => part`
+  return statements
+    .parts(
+      used.map(({ user, memory: { revision, facts, heads } }): Cell[] => {
+        return [...userCells(user), revision, facts, heads];
+      }),
+    )
+    .map(
+      (cells) => part`
       INSERT INTO sideband.users AS u (slot, account, user_id, revision, facts, heads)
       ${statements.rows([...USER, "bigint", "integer", "integer"], cells)}
       ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = excluded.revision, facts = excluded.facts,
         heads = excluded.heads`,
-  );
+    );
 }
 
-function removeReplays({ unkept, wiped }: GroupRecords): Change[] {
-  const changes: Change[] = [];
-  if (unkept.length > 0) {
-    const body = part`
+function removeReplays({ unkept, wiped }: GroupRecords): Part[] {
+  const changes: Part[] = [];
+  if (unkept.length > 0)
+    changes.push(part`
       DELETE FROM sideband.replays AS r USING (${arraysOf(USER, unkept.map(replayCells))}) AS t (slot, key_id, key)
-      WHERE r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key`;
-    changes.push({ name: "replays", body });
-  }
+      WHERE r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key`);
   if (wiped.length > 0) {
     const users = wiped.map(({ account, userId }) => [account, userId]);
-    const body = part`
+    changes.push(part`
       DELETE FROM sideband.answers AS a USING (${arraysOf(["text", "text"], users)}) AS t (account, user_id)
-      WHERE a.account = t.account AND a.user_id = t.user_id`;
-    changes.push({ name: "answers", body });
+      WHERE a.account = t.account AND a.user_id = t.user_id`);
   }
   return changes;
 }
 
-function storeReplays(statements: Statements, { kept }: GroupRecords): Change[] {
+function storeReplays(statements: Statements, { kept }: GroupRecords): Part[] {
   const all = [...kept].filter(([{ idempotency }]) => idempotency !== undefined);
   const numbers = all.map(([request, { channelCount, revision }]): Cell[] => {
     const { fingerprint, expiresAtMs } = request.idempotency!;
@@ -268,10 +235,7 @@ function storeReplays(statements: Statements, { kept }: GroupRecords): Change[] 
     return [[...replayCells(request), revision, idempotency!.expiresAtMs, account, userId, answer]];
   });
   return [
-    ...changeOf(
-      statements,
-      "replays",
-      numbers,
+    ...statements.parts(numbers).map(
       (cells) => part`
         INSERT INTO sideband.replays AS r
           (slot, key_id, idempotency_key, fingerprint, expires_at_ms, channel_count, revision)
@@ -279,10 +243,7 @@ function storeReplays(statements: Statements, { kept }: GroupRecords): Change[] 
         ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET fingerprint = excluded.fingerprint,
           expires_at_ms = excluded.expires_at_ms, channel_count = excluded.channel_count, revision = excluded.revision`,
     ),
-    ...changeOf(
-      statements,
-      "answers",
-      answers,
+    ...statements.parts(answers).map(
       (cells) => part`
         INSERT INTO sideband.answers AS a
           (slot, key_id, idempotency_key, revision, expires_at_ms, account, user_id, answer)
@@ -330,11 +291,8 @@ function countsOf({ counted }: GroupRecords): { months: Count[]; days: Count[] }
   return { months: sorted(months), days: sorted(days) };
 }
 
-function countDays(statements: Statements, days: readonly Count[]): Change[] {
-  return changeOf(
-    statements,
-    "days",
-    days.map(({ slot, keyId, period, count }) => [slot, keyId, period, count]),
+function countDays(statements: Statements, days: readonly Count[]): Part[] {
+  return statements.parts(days.map(({ slot, keyId, period, count }) => [slot, keyId, period, count])).map(
     (cells) => part`
       INSERT INTO sideband.day_counters AS c (slot, key_id, day, used) ${statements.rows([...USER, "bigint"], cells)}
       ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`,

@@ -36,13 +36,6 @@ export function part(texts: TemplateStringsArray, ...values: Part["values"]): Pa
 
 const NOTHING = part``;
 
-/** An INSERT, UPDATE or DELETE without RETURNING. */
-export interface Change {
-  /** No other of the same statement has it. */
-  readonly name: string;
-  readonly body: Part;
-}
-
 /** With less to send the client waits for a turn of the event loop. */
 const AT_ONCE_BYTES = 1_024;
 
@@ -83,14 +76,14 @@ export class Statements {
     return (await allOf(answers)).flat();
   }
 
-  /** Makes changes of which none needs to see another. */
-  change(changes: readonly Change[]): Promise<unknown>[] {
+  /** Makes changes, each an INSERT, UPDATE or DELETE without RETURNING, of which none needs to see another. */
+  change(changes: readonly Part[]): Promise<unknown>[] {
     if (this.isCluster)
-      return changes.map(({ body }) =>
-        ticketed((ticket) => this.send<Ticketed>`${body} RETURNING ${ticket}::bigint AS ticket`),
+      return changes.map((change) =>
+        ticketed((ticket) => this.send<Ticketed>`${change} RETURNING ${ticket}::bigint AS ticket`),
       );
     if (changes.length === 0) return [];
-    const named = changes.map(({ name, body }) => new Part([`${name} AS (`, ")"], [body]));
+    const named = changes.map((change, i) => new Part([`change_${i} AS (`, ")"], [change]));
     return [
       answerOf((ticket) => this.send<Ticketed>`WITH ${joined(named)} SELECT ${ticket}::bigint AS ticket`),
     ];
@@ -154,33 +147,23 @@ export async function allOf<T>(answers: readonly Promise<T>[]): Promise<T[]> {
   });
 }
 
-const ARRAY_TEXTS = {
-  integer: ["", "::integer[]"],
-  bigint: ["", "::bigint[]"],
-  text: ["", "::text[]"],
-  bytea: ["", "::text[]::bytea[]"],
-} as const;
-
 /** Rows to join with a table. */
 export function arraysOf(types: readonly ColumnType[], rows: RowsOf): Part {
   assert(rows.length > 0, "a list of rows is not empty");
-  const columns = types.map((type, i) => new Part(ARRAY_TEXTS[type], [rows.map((row) => row[i])]));
+  const columns = types.map((type, i) => cast([rows.map((row) => row[i])], type, "[]"));
   return part`SELECT * FROM unnest(${joined(columns)})`;
 }
-
-const VALUE_TEXTS = {
-  integer: ["", "::integer"],
-  bigint: ["", "::bigint"],
-  text: ["", "::text"],
-  bytea: ["", "::text::bytea"],
-} as const;
 
 function valuesOf(types: readonly ColumnType[], rows: RowsOf): Part {
   assert(rows.length > 0, "a list of rows is not empty");
   const lists = rows.map((row) => {
-    return part`(${joined(row.map((cell, i) => new Part(VALUE_TEXTS[types[i]], [cell])))})`;
+    return part`(${joined(row.map((cell, i) => cast([cell], types[i])))})`;
   });
   return part`VALUES ${joined(lists)}`;
+}
+
+function cast(value: Part["values"], type: ColumnType, list = ""): Part {
+  return new Part(["", type === "bytea" ? `::text${list}::bytea${list}` : `::${type}${list}`], value);
 }
 
 function joined(parts: readonly Part[], joint = ", "): Part {
