@@ -86,7 +86,7 @@ export class GroupCommit {
       const write = { request, queuedMs, answered: false, resolve, reject };
       this.#waiting += 1;
       if (this.#held.take(write)) return;
-      const lane = this.#apart.get(this.#workerOf(write)) ?? this.#shared;
+      const lane = (this.#apart.size > 0 && this.#apart.get(this.#workerOf(write))) || this.#shared;
       lane.queue.push(write);
       lane.running ??= this.#drain(lane);
     });
