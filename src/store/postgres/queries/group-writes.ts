@@ -163,14 +163,9 @@ function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Ch
   );
 }
 
-/** Readers leave out what is too old. It is removed with every fourth value, which costs less than with each. */
 function shortenHistory(statements: Statements, changed: readonly ChangedFact[]): Change[] {
-  const isDue = ({ difference: { present, dropBelow, lastBefore, last } }: ChangedFact) =>
-    dropBelow > 1 &&
-    lastBefore > 0 &&
-    (present === undefined || dropBelow > INTEGER_MAX || last >> 2 > lastBefore >> 2);
   const dropped = changed
-    .filter(isDue)
+    .filter(({ difference: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0)
     .map((fact) => [...nameCells(fact), Math.min(fact.difference.dropBelow, INTEGER_MAX)]);
   return changeOf(
     statements,
