@@ -12,13 +12,15 @@ import { writtenOut } from "../../../scripts/answer-types.ts";
 const source = fileURLToPath(new URL("../../../src/contract/answers.ts", import.meta.url));
 const compiler = fileURLToPath(new URL("../../../node_modules/typescript/bin/tsc", import.meta.url));
 
-/** A program that compiles if two types are exactly the same, whatever they are made of. */
-const comparison = (pairs: readonly string[]) => `
+/** Types are compared as they are when all that they are made of is resolved. */
+const PROGRAM = `
 import type * as schemas from ${JSON.stringify(source)};
 import type * as written from "./written.d.ts";
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Plain<T> = T extends (infer E)[] ? Plain<E>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
-${pairs.map((pair, i) => `export const same${i}: Same<${pair}> = true;`).join("\n")}`;
+// @ts-expect-error: one has fields that the other may have
+export const other: Same<Plain<written.WrittenAnswer>, Plain<schemas.EncodeAnswer>> = true;
+`;
 
 test("the answers that npm publishes are the types of the schemas", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "sideband-answers-"));
@@ -26,19 +28,12 @@ test("the answers that npm publishes are the types of the schemas", (t) => {
   const text = readFileSync(source, "utf8");
   const names = [...text.matchAll(/^export type (\w+)/gm)].map(([, name]) => name);
   assert.ok(names.length > 30);
-  const pairs = names.map((name) => `Plain<written.${name}>, Plain<schemas.${name}>`);
-  writeFileSync(join(folder, "written.d.ts"), writtenOut(text));
-  writeFileSync(join(folder, "same.ts"), comparison(pairs));
-  writeFileSync(
-    join(folder, "other.ts"),
-    comparison(["Plain<written.WrittenAnswer>, Plain<schemas.EncodeAnswer>"]),
+  const lines = names.map(
+    (name) => `export const ${name}: Same<Plain<written.${name}>, Plain<schemas.${name}>> = true;`,
   );
+  writeFileSync(join(folder, "written.d.ts"), writtenOut(text));
+  writeFileSync(join(folder, "same.ts"), PROGRAM + lines.join("\n"));
   const options = ["--module", "nodenext", "--strict", "--exactOptionalPropertyTypes", "--skipLibCheck"];
-  const args = [compiler, ...options, "--noEmit", "--allowImportingTsExtensions", "--types", ""];
-  const { stdout } = spawnSync(process.execPath, [...args, "same.ts", "other.ts"], {
-    cwd: folder,
-    encoding: "utf8",
-  });
-  const faults = stdout.split("\n").filter((line) => line.includes("error"));
-  assert.deepEqual(faults, ["other.ts(6,14): error TS2322: Type 'true' is not assignable to type 'false'."]);
+  const args = [compiler, ...options, "--noEmit", "--allowImportingTsExtensions", "--types", "", "same.ts"];
+  assert.equal(spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" }).stdout, "");
 });
