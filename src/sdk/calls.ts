@@ -26,9 +26,9 @@ import type {
   WrittenBatchAnswer,
 } from "../contract/answers.ts";
 import { checkedAddress, checkedUser } from "./checked-options.ts";
-import { ContextCache, type KnownContext } from "./context-cache.ts";
+import { ContextCache } from "./context-cache.ts";
 import { variable } from "./environment.ts";
-import { followEvents, type UserEvent } from "./events.ts";
+import { followEvents } from "./events.ts";
 import type { LabelOf, NewLabelOf } from "./labels.ts";
 import type {
   ChangesOptions,
@@ -48,6 +48,7 @@ import type {
   RollbackOptions,
   SidebandOptions,
   TokenOptions,
+  UserEvent,
   UsersOptions,
   WriterOptions,
 } from "./options.ts";
@@ -327,7 +328,7 @@ export class ServiceCalls<Own extends string = never> {
     userId: string,
     options: ContextOptions,
     ageMsMax: number,
-  ): KnownContext | undefined {
+  ): { answer: DetailedContextAnswer; atMs: number } | undefined {
     return this.#contexts.get(JSON.stringify(this.#contextQuery(userId, options)), ageMsMax);
   }
 
