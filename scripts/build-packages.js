@@ -42,8 +42,8 @@ function buildPackage(folder) {
   const declarations = moduleFiles(entries, ".d.ts");
   for (const file of declarations) {
     const text = readFileSync(new URL(file), "utf8")
-      // What a module is about is for who reads the sources: no editor shows it.
-      .replace(/^\/\*\*[\s\S]*?\*\/\n(?=import |export [{*])/, "")
+      // What a module is about, its first comment, is for who reads the sources: no editor shows it.
+      .replace(/^\/\*\*[\s\S]*?\*\/\n/, "")
       .replaceAll(/^ {4,}/gm, (indent) => " ".repeat(indent.length / 4));
     const path = file.slice(dist.href.length);
     put(`dist/${path}`, text);

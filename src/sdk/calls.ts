@@ -33,8 +33,8 @@ import {
   randomKey,
   variable,
 } from "./checked-options.ts";
-import { ContextCache, type KnownContext } from "./context-cache.ts";
-import { followEvents, type UserEvent } from "./events.ts";
+import { ContextCache } from "./context-cache.ts";
+import { followEvents } from "./events.ts";
 import type {
   ChangesOptions,
   ContextOptions,
@@ -55,6 +55,7 @@ import type {
   RollbackOptions,
   SidebandOptions,
   TokenOptions,
+  UserEvent,
   UsersOptions,
   WriterOptions,
 } from "./options.ts";
@@ -333,7 +334,7 @@ export class ServiceCalls<Own extends string = never> {
     userId: string,
     options: ContextOptions,
     ageMsMax: number,
-  ): KnownContext | undefined {
+  ): { answer: DetailedContextAnswer; atMs: number } | undefined {
     return this.#contexts.get(JSON.stringify(this.#contextQuery(userId, options)), ageMsMax);
   }
 

@@ -7,7 +7,7 @@ import type { DetailedContextAnswer } from "../contract/answers.ts";
 import { isOutage, isSidebandError } from "./errors.ts";
 import type { SdkAnswer } from "./transport.ts";
 
-export interface KnownContext {
+interface KnownContext {
   readonly userId: string;
   readonly etag: string;
   readonly answer: DetailedContextAnswer;

@@ -5,24 +5,7 @@
 
 import { Deadline } from "./deadline.ts";
 import { isOutage } from "./errors.ts";
-import type { EventsOptions } from "./options.ts";
-
-/** A change of a fact. */
-export interface FactEvent {
-  readonly id: string;
-  readonly kind: "written" | "forgotten" | "expired";
-  readonly user_id: string;
-  /** null: of the person. */
-  readonly project: string | null;
-  /** null: everything at the place, and inside it, was forgotten. */
-  readonly label: string | null;
-  readonly revision: number;
-  readonly written_by: string | null;
-  readonly at: string;
-}
-
-/** `reset`: what happened before is not known. */
-export type UserEvent = FactEvent | { readonly kind: "reset" };
+import type { EventsOptions, UserEvent } from "./options.ts";
 
 const PAUSES_MS = [500, 1000, 2000, 5000, 10_000];
 

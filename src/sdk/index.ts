@@ -13,7 +13,6 @@ export {
   type ServiceErrorCode,
   SidebandError,
 } from "./errors.ts";
-export type { FactEvent, UserEvent } from "./events.ts";
 export type * from "./options.ts";
 export { label } from "./options.ts";
 export { type Compaction, Sideband } from "./sideband.ts";

@@ -155,6 +155,23 @@ export interface EventsOptions extends CallOptions {
   onConnected?: ((isConnected: boolean) => void) | undefined;
 }
 
+/** A change of a fact. */
+export interface FactEvent {
+  readonly id: string;
+  readonly kind: "written" | "forgotten" | "expired";
+  readonly user_id: string;
+  /** null: of the person. */
+  readonly project: string | null;
+  /** null: everything at the place, and inside it, was forgotten. */
+  readonly label: string | null;
+  readonly revision: number;
+  readonly written_by: string | null;
+  readonly at: string;
+}
+
+/** `reset`: what happened before is not known. */
+export type UserEvent = FactEvent | { readonly kind: "reset" };
+
 export interface RollbackOptions extends FlushOptions {
   /** Only lists what would change. */
   dryRun?: boolean | undefined;

@@ -69,9 +69,8 @@ export function Changes() {
     query(() => newestOf(api, memory.userId, since, count), setListed);
   }, [memory, since, count, state.version]);
 
-  const hiddenLabel = <span class="visually-hidden">Since when</span>;
   const choice = (
-    <SelectField class="inline" label={hiddenLabel} value={span} onValue={choose}>
+    <SelectField class="inline" label="Since when" hidesLabel value={span} onValue={choose}>
       {Object.entries(SPANS).map(([key, { name }]) => (
         <option key={key} value={key}>
           {name}

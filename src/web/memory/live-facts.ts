@@ -69,12 +69,10 @@ export class LiveFacts {
 
   async #follow(): Promise<void> {
     const { api, memory } = this.#options;
-    let wasLive = false;
     const onConnected = (isLive: boolean) => {
       this.#set({ isLive });
-      // What happened while there was no stream.
-      if (isLive && wasLive) void this.read();
-      wasLive ||= isLive;
+      // What happened while there was no stream, also before the first one.
+      if (isLive) void this.read();
     };
     const events = api.events(memory.userId, { signal: this.#ended.signal, onConnected });
     for await (const _ of events) void this.read();

@@ -30,13 +30,15 @@ interface SelectFieldProps extends FieldProps {
   /** Each is shown as it is; or the options are the children. */
   readonly options?: readonly string[];
   readonly children?: ComponentChildren;
+  /** The label is for screen readers alone. */
+  readonly hidesLabel?: boolean;
 }
 
 export function SelectField(props: SelectFieldProps) {
-  const { label, value, onValue, class: kind = "field", options = [], children } = props;
+  const { label, value, onValue, class: kind = "field", options = [], children, hidesLabel } = props;
   return (
     <label class={kind}>
-      <span>{label}</span>
+      <span class={hidesLabel ? "visually-hidden" : undefined}>{label}</span>
       <select value={value} onChange={({ currentTarget }) => onValue(currentTarget.value)}>
         {children}
         {options.map((option) => (

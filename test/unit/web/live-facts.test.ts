@@ -16,12 +16,17 @@ interface FakeService {
   /** Answers a read instead of the facts. */
   answer: (() => Promise<StoredFact[]>) | undefined;
   reads: number;
+  /** When the stream of events begins. */
+  connected: Promise<void>;
   tell: (() => void) | undefined;
 }
 
 /** A service whose facts a test changes, and that tells of it when the test says so. */
 function fakeMemory() {
-  const service: FakeService = { facts: [], answer: undefined, reads: 0, tell: undefined };
+  const service: FakeService = {
+    ...{ facts: [], answer: undefined, reads: 0, tell: undefined },
+    connected: Promise.resolve(),
+  };
   const states: LiveState[] = [];
   const told: string[] = [];
   const isHidden = { value: false };
@@ -33,6 +38,7 @@ function fakeMemory() {
         return { user_id: "ada", channel_count: facts.length, facts };
       },
       async *events(_userId?: string, { onConnected }: EventsOptions = {}) {
+        await service.connected;
         onConnected?.(true);
         for (;;) {
           await new Promise<void>((resolve) => {
@@ -75,6 +81,22 @@ test("what others change is marked and told, and what was there at the start is 
   await settle();
   assert.deepEqual([...state().marks.keys()], ["USER.name", "PREF.tone"]);
   assert.deepEqual(told, ["USER.name was written by codex. PREF.tone was written. USER.os was forgotten."]);
+  live.stop();
+});
+
+test("what is written after the first read, and before the stream begins, is read", async () => {
+  const { service, live, settle, state } = fakeMemory();
+  let connect = () => {};
+  service.connected = new Promise((resolve) => {
+    connect = resolve;
+  });
+  live.start();
+  await settle();
+  assert.deepEqual([state().facts, state().isLive], [[], false]);
+  service.facts = [fact("USER.name", 1)];
+  connect();
+  await settle();
+  assert.deepEqual([state().facts?.length, state().isLive], [1, true]);
   live.stop();
 });
 
