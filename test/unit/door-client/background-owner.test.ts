@@ -1,11 +1,18 @@
-/** Starting an owner in the background, where the start fails: what the process that tried it is left with. */
+/**
+ * Starting an owner in the background, where the start fails: what the process that tried it is left with. After an
+ * upgrade an owner in the background makes way, and a service is left alone. It is not even asked to end.
+ */
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { reachOwner } from "../../../src/door-client/background-owner.ts";
+import { hasCurrentOwner, reachOwner } from "../../../src/door-client/background-owner.ts";
+import { NoOwnerError, OwnerClient } from "../../../src/door-client/owner-client.ts";
+import { doorPath } from "../../../src/door-client/private-folder.ts";
 import { tryFolderLock } from "../../../src/store/lmdb/folder-lock.ts";
 
 const ANSWER_MS = 1_000;
@@ -71,4 +78,44 @@ test("an owner whose log is gone is reported too", async (context) => {
     reachOwner(command, folder, ANSWER_MS, { begin: true, version: "1.0.0" }),
     /could not start: its log cannot be read/,
   );
+});
+
+/** A process at the door of a folder, which ends when it is asked to. */
+async function folderOwnedBy(t: TestContext, address: string | null) {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-hand-over-"));
+  writeFileSync(join(folder, "owner.json"), JSON.stringify({ pid: 7, address }));
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end(JSON.stringify({ pid: 7, version: "0.0.1" }));
+    if (request.method === "POST") server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(doorPath(folder), resolve));
+  t.after(() => {
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { folder, asked };
+}
+
+test("a running service of an older release is used as it is, and nobody asks it to end", async (t) => {
+  const { folder, asked } = await folderOwnedBy(t, "127.0.0.1:8787");
+  assert.equal(await hasCurrentOwner(folder, "9.0.0", 10_000), true);
+  assert.deepEqual(asked, ["GET /operator/owner"]);
+});
+
+test("an owner in the background of an older release is ended, and one of the same release is not", async (t) => {
+  const { folder, asked } = await folderOwnedBy(t, null);
+  assert.equal(await hasCurrentOwner(folder, "0.0.1", 10_000), true);
+  assert.deepEqual(asked, ["GET /operator/owner"]);
+  assert.equal(await hasCurrentOwner(folder, "9.0.0", 10_000), false);
+  assert.deepEqual(asked.slice(1), ["GET /operator/owner", "POST /operator/end?pid=7"]);
+});
+
+test("an upload that finds nobody takes nothing out of its stream", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-nobody-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const body = Readable.from(["one\n", "two\n"]);
+  await assert.rejects(OwnerClient.of(folder).upload("/operator/import", body), NoOwnerError);
+  assert.deepEqual(await body.toArray(), ["one\n", "two\n"]);
 });

@@ -6,6 +6,7 @@ import { type IncomingMessage, request } from "node:http";
 import { test } from "node:test";
 import { OwnerClient } from "../../../src/door-client/owner-client.ts";
 import { LocalPage } from "../../../src/main/local-page.ts";
+import { openerOf } from "../../../src/main/open-page.ts";
 import { startRunning } from "../../http/running-service.ts";
 
 test("a call counts as use of the page, and its stream of events does not", async (context) => {
@@ -32,4 +33,20 @@ test("a call counts as use of the page, and its stream of events does not", asyn
   assert.ok(!events.isUse, "it listens, and nobody uses it");
   assert.ok((await call("/facts?user_id=ada")).isUse);
   events.answer.destroy();
+});
+
+test("each platform opens the page by its own command, and Windows a path with spaces and & as one", () => {
+  assert.deepEqual(openerOf("/tmp/a b/open.html", "linux"), {
+    command: "xdg-open",
+    args: ["/tmp/a b/open.html"],
+  });
+  assert.deepEqual(openerOf("/tmp/a b/open.html", "darwin"), {
+    command: "open",
+    args: ["/tmp/a b/open.html"],
+  });
+  const { command, args, options } = openerOf("C:\\Users\\R & D\\open.html", "win32");
+  // cmd.exe with /s takes the outer quotes away, and runs what is between them.
+  assert.equal([command, ...args].join(" "), 'cmd.exe /d /s /c "start "" "C:\\Users\\R & D\\open.html""');
+  assert.equal(options?.windowsVerbatimArguments, true);
+  assert.notEqual(options?.cwd ?? process.cwd(), process.cwd());
 });

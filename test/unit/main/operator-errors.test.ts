@@ -1,10 +1,10 @@
-/** Faults of the database in the operator's words: what to do, what can be waited for, and no password. */
+/** What the operator is told of a database, or of a data folder, that cannot be used. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { ConfigError } from "../../../src/config.ts";
-import { DatabaseAwayError, databaseError } from "../../../src/main/operator-errors.ts";
+import { DatabaseAwayError, databaseError, folderError } from "../../../src/main/operator-errors.ts";
 
 const fault = (code: string, message: string) => Object.assign(new Error(message), { code });
 const unavailable = (cause: Error) => new Failure("store_unavailable", "The database is away.", { cause });
@@ -82,4 +82,24 @@ test("other errors stay as they are", () => {
     new Failure("conflict", "The store holds keys already."),
   ])
     assert.equal(databaseError(error), error);
+});
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: open 'd/starting.lock'`), { code, syscall: "open" });
+}
+
+test("an error of the system is one about the folder, with advice; another error stays as it is", () => {
+  for (const [code, text] of [
+    ["ENOTDIR", /^the data folder d is a file, or inside of one: choose another one with --data/],
+    ["EACCES", /^no permission to use the data folder d: run it as the user it belongs to, or choose/],
+    ["EPERM", /^no permission to use the data folder d: /],
+    ["EROFS", /^the data folder d is on a read-only file system: choose another one/],
+    ["EIO", /^cannot use the data folder d: EIO: open/],
+  ] as const) {
+    const error = folderError("d", systemError(code)) as Error;
+    assert.equal(error.name, "ConfigError");
+    assert.match(error.message, text);
+  }
+  const other = new Error("no answer in time");
+  assert.equal(folderError("d", other), other);
 });
