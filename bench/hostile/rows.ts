@@ -123,8 +123,7 @@ export const ROWS: readonly HostileRow[] = [
   {
     // 10 MB each, held until all of them have been made.
     name: "unread answers: 40 exports",
-    fill: (core, small) =>
-      fillPlaces(core, small ? 20 : 240, (i) => `project-${String(i).padStart(4, "0")}`),
+    fill: (core, small) => fillPlaces(core, small ? 20 : 240, (i) => `project-${String(i).padStart(4, "0")}`),
     attack: (key, small) => ({
       ...one,
       holdMs: small ? 500 : 15_000,
