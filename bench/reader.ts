@@ -8,7 +8,7 @@
  */
 
 import { readFileSync } from "node:fs";
-import { equalBytes, utf8 } from "../src/base/bytes.ts";
+import { utf8 } from "../src/base/bytes.ts";
 import { decodeValue, encodeValue } from "../src/codec/codebook.ts";
 import { readerCodebook } from "../src/reader/codebook.ts";
 import { forwardBytes } from "../src/reader/forward.ts";
@@ -57,7 +57,8 @@ export async function benchReader(options: BenchOptions): Promise<boolean> {
       const back = decodeValue(codebook, channel, code);
       const read = performance.now();
       const cpuRead = process.cpuUsage();
-      if (back === undefined || !equalBytes(back, value)) throw new Error(`read back wrong: ${text}`);
+      if (back === undefined || Buffer.compare(back, value) !== 0)
+        throw new Error(`read back wrong: ${text}`);
       if (round === 0) continue; // warms up
       writeMs.push(written - started);
       readMs.push(read - written);

@@ -9,7 +9,6 @@
  */
 
 import { readFileSync } from "node:fs";
-import { equalBytes } from "../src/base/bytes.ts";
 import { VALUE_BYTES_MAX } from "../src/base/limits.ts";
 import { seededRandom } from "../src/base/random.ts";
 import { type Codebook, decodeValue, encodeValue } from "../src/codec/codebook.ts";
@@ -61,7 +60,7 @@ export async function benchValues(options: BenchOptions): Promise<boolean> {
     });
     const read = timed(name, () => {
       const back = decodeValue(codebook, channel, code);
-      mustBe(back !== undefined && equalBytes(back, value), name);
+      mustBe(back !== undefined && Buffer.compare(back, value) === 0, name);
     });
     keepSlowest(writes, write);
     keepSlowest(reads, read);

@@ -13,13 +13,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { cuss } from "cuss";
 import { cuss as cussEs } from "cuss/es";
 import { cuss as cussFr } from "cuss/fr";
 import { cuss as cussIt } from "cuss/it";
 import { cuss as cussPt } from "cuss/pt";
 import { assert } from "../src/base/assert.ts";
-import { toHex, utf8 } from "../src/base/bytes.ts";
+import { utf8 } from "../src/base/bytes.ts";
 import { seededRandom } from "../src/base/random.ts";
 import { EXCLUSIONS, KEPT } from "./alphabet-exclusions.ts";
 
@@ -142,7 +143,7 @@ function frontCoded(words: readonly string[]): string {
 }
 
 function checksum(a: readonly string[], b: readonly string[]): string {
-  return toHex(sha256(utf8([...a, ...b].map((word) => `${word}\n`).join(""))));
+  return bytesToHex(sha256(utf8([...a, ...b].map((word) => `${word}\n`).join(""))));
 }
 
 function dataFile(a: readonly string[], b: readonly string[]): string {

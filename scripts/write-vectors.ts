@@ -8,9 +8,9 @@
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { damageText } from "../bench/codec/damage.ts";
 import { randomFacts, randomFactsWithOwn, randomValue } from "../bench/codec/profiles.ts";
-import { toHex } from "../src/base/bytes.ts";
 import { CHANNELS } from "../src/base/channels.ts";
 import { type Random, seededRandom } from "../src/base/random.ts";
 import { loadCodebooks } from "../src/blockwork/codebooks.ts";
@@ -119,7 +119,7 @@ function shapesWithOwn(random: Random): readonly Shape[] {
 
 function blockVector(codebook: Codebook, [name, facts, change]: Shape): BlockVector {
   const seal = {
-    masterKey: toHex(Uint8Array.from({ length: 32 }, (_, i) => 7 * i)),
+    masterKey: bytesToHex(Uint8Array.from({ length: 32 }, (_, i) => 7 * i)),
     account: "acct_1",
     userId: "ada",
     keyId: 1,

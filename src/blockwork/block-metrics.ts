@@ -22,6 +22,16 @@ const KINDS = [...Object.keys(FIRST_GUESS_MS), "background"] as MetricKind[];
 const DECAY = 0.95;
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+const DEFINITIONS = [
+  ["sideband_block_tasks_total", "counter", "Block tasks by kind and what became of them."],
+  ["sideband_block_task_seconds", "histogram", "Time of a block task in its thread, by kind."],
+  ["sideband_block_wait_seconds", "histogram", "Time that a block task waited for a thread, by kind."],
+  ["sideband_block_queue_depth", "gauge", "Block tasks that wait, by kind."],
+  ["sideband_block_running", "gauge", "Block tasks that run, by kind."],
+  ["sideband_block_processor_seconds_total", "counter", "Time of block tasks, by tier of the account."],
+  ["sideband_reader_healthy", "gauge", "1 while threads for block work can be started, else 0."],
+] as const;
+
 interface SchedulerState {
   readonly batches: Iterable<{ readonly kind: MetricKind; readonly waiting: { readonly size: number } }>;
   readonly healthy: boolean;
@@ -33,23 +43,8 @@ export class BlockMetrics {
 
   constructor(metrics: Metrics, state: () => SchedulerState) {
     this.#metrics = metrics;
-    const define = (name: string, type: "counter" | "gauge" | "histogram", help: string) =>
+    for (const [name, type, help] of DEFINITIONS)
       metrics.define({ name, help, type, ...(type === "histogram" ? { buckets: SECONDS } : {}) });
-    define("sideband_block_tasks_total", "counter", "Block tasks by kind and what became of them.");
-    define("sideband_block_task_seconds", "histogram", "Time of a block task in its thread, by kind.");
-    define(
-      "sideband_block_wait_seconds",
-      "histogram",
-      "Time that a block task waited for a thread, by kind.",
-    );
-    define("sideband_block_queue_depth", "gauge", "Block tasks that wait, by kind.");
-    define("sideband_block_running", "gauge", "Block tasks that run, by kind.");
-    define(
-      "sideband_block_processor_seconds_total",
-      "counter",
-      "Time of block tasks, by tier of the account.",
-    );
-    define("sideband_reader_healthy", "gauge", "1 while threads for block work can be started, else 0.");
     for (const kind of KINDS) metrics.set("sideband_block_running", 0, metricLabel(kind));
     metrics.onCollect(() => {
       const { batches, healthy } = state();

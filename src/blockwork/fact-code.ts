@@ -29,10 +29,7 @@ export interface CodableFact {
 }
 
 /** A code, and the fact that it was computed from: a user forgotten meanwhile may have come back with another. */
-export interface ComputedCode {
-  readonly channel: number;
-  readonly revision: number;
-  readonly value: string;
+export interface ComputedCode extends Omit<CodableFact, "code"> {
   readonly code: FactCode;
 }
 
@@ -42,7 +39,7 @@ export function codeOf(codebook: Codebook, channel: number, value: string): Fact
   assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
   assertInteger(version, 0, 255, "codebook version");
   const bitsMax = bitsMaxAlone(channel);
-  const bits = encodeValue(codebook, channel, utf8(value), bitsMax) ?? zeros(bitsMax + 1);
+  const bits = encodeValue(codebook, channel, utf8(value), bitsMax) ?? tooLong(bitsMax);
   assert(bits.length <= bitsMax + 1 && bits.length < 2 ** 16, "the length of a code fits two bytes");
   return { version, bits, checksum: checksumOf(version, bits, channel, value) };
 }
@@ -62,6 +59,6 @@ function checksumOf(version: number, bits: Bits, channel: number, value: string)
   return crc32(whole);
 }
 
-function zeros(length: number): Bits {
-  return { length, bytes: new Uint8Array(Math.ceil(length / 8)) };
+function tooLong(bitsMax: number): Bits {
+  return { length: bitsMax + 1, bytes: new Uint8Array((bitsMax >> 3) + 1) };
 }

@@ -41,22 +41,21 @@ export function encodeValue(
   let best: Bits | undefined;
   // From the last predictor to the first: the plain code is cheap, and the model stops when its code gets longer.
   // Of codes of equal length, that of the predictor that stands first wins.
-  for (let index = codebook.predictors.length - 1; index >= 0; index--) {
-    best = encodeWith(codebook, index, channel, value, best?.length ?? bitsMax) ?? best;
-  }
+  for (const predictor of codebook.predictors.toReversed())
+    best = encodeWith(codebook, predictor, channel, value, best?.length ?? bitsMax) ?? best;
   return best;
 }
 
 /** The code by one predictor, if it has at most `bitsMax` bits. */
 function encodeWith(
   codebook: Codebook,
-  index: number,
+  predictor: Predictor,
   channel: number,
   value: Uint8Array,
   bitsMax: number,
 ): Bits | undefined {
-  const predictor = predictorAt(codebook, index);
   const encoder = new RangeEncoder();
+  const index = codebook.predictors.indexOf(predictor);
   if (codebook.predictors.length > 1) encoder.write(choiceInterval(codebook, index), CHOICE_TOTAL);
   const symbols = [...predictor.split(value), predictor.end];
   for (const interval of predictor.intervals(channel, symbols)) {
@@ -93,11 +92,7 @@ function readChoice(codebook: Codebook, decoder: RangeDecoder): Predictor {
     index = Math.max(0, decoder.target(CHOICE_TOTAL) - CHOICE_TOTAL + codebook.predictors.length);
     decoder.skip(choiceInterval(codebook, index), CHOICE_TOTAL);
   }
-  return predictorAt(codebook, index);
-}
-
-function predictorAt({ predictors }: Codebook, index: number): Predictor {
-  const predictor = predictors[index];
+  const predictor = codebook.predictors[index];
   assert(predictor !== undefined, "a codebook has the predictor that a code names");
   return predictor;
 }

@@ -68,11 +68,12 @@ export function digitsToBits(digits: Uint16Array): Bits | undefined {
   return { length, bytes };
 }
 
-/** `count` bits (16 at most) from `from` on, as a number; zeros past the end, also of the array. */
+/** `count` bits (16 at most) from `from` on, as a number; zeros past the end. */
 export function bitsAt({ length, bytes }: Bits, from: number, count: number): number {
   if (from >= length) return 0;
   const index = from >> 3;
-  const three = (bytes[index]! << 16) | ((bytes[index + 1] ?? 0) << 8) | (bytes[index + 2] ?? 0);
+  // Bytes past the end of the array count as zero: `undefined | 0`.
+  const three = (bytes[index]! << 16) | (bytes[index + 1]! << 8) | bytes[index + 2]!;
   const value = (three >> (24 - (from & 7) - count)) & ((1 << count) - 1);
   const beyond = from + count - length;
   return beyond > 0 ? (value >> beyond) << beyond : value;

@@ -34,9 +34,7 @@ interface Passage {
 
 export function writeFrame(symbols: Uint16Array): string {
   let text = OPENING;
-  symbols.forEach((symbol, t) => {
-    text += ` ${wordOf(POSITION_CLASSES[t] as 0 | 1, symbol)}`;
-  });
+  for (let t = 0; t < symbols.length; t++) text += ` ${wordOf(POSITION_CLASSES[t] as 0 | 1, symbols[t]!)}`;
   return `${text} ${CLOSING}`;
 }
 

@@ -72,9 +72,8 @@ class Table {
   constructor({ frequencies, memory }: Prior) {
     this.#frequencies = frequencies.slice();
     this.#memory = memory.slice();
-    frequencies.forEach((frequency, symbol) => {
-      this.#groups[symbol >> GROUP_SHIFT]! += frequency;
-    });
+    for (let symbol = 0; symbol < SYMBOLS; symbol++)
+      this.#groups[symbol >> GROUP_SHIFT]! += frequencies[symbol]!;
   }
 
   interval(symbol: number): Interval {

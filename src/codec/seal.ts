@@ -80,10 +80,10 @@ export function isGenuine(plain: Uint16Array, key: BlockKey, tag: Uint8Array, co
 
 function tagOf(plain: Uint16Array, key: BlockKey, { version, userId }: SealContext): Uint8Array {
   const bytes = new Uint8Array(2 * plain.length);
-  plain.forEach((digit, i) => {
-    bytes[2 * i] = digit >> 8;
-    bytes[2 * i + 1] = digit;
-  });
+  for (let i = 0; i < plain.length; i++) {
+    bytes[2 * i] = plain[i]! >> 8;
+    bytes[2 * i + 1] = plain[i]!;
+  }
   return unsafe.s2v(key.material.subarray(0, HALF_KEY_BYTES), [associatedData(key, version, userId), bytes]);
 }
 

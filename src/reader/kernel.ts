@@ -7,31 +7,22 @@ import { assert } from "../base/assert.ts";
 import { KERNEL_MODULE } from "./kernel-module.generated.ts";
 import type { Context, Matrix, Operations, Ring, Turns } from "./operations.ts";
 
+type ProductOperands = [
+  weights: number,
+  scales: number,
+  rows: number,
+  columns: number,
+  u: number,
+  n: number,
+  unit: number,
+  out: number,
+  rounded: number,
+];
+
 /** Arrays are passed by their addresses. */
 interface KernelExports {
-  product(
-    weights: number,
-    scales: number,
-    rows: number,
-    columns: number,
-    u: number,
-    n: number,
-    unit: number,
-    out: number,
-    rounded: number,
-    steps: number,
-  ): void;
-  sparseProduct(
-    weights: number,
-    scales: number,
-    rows: number,
-    columns: number,
-    u: number,
-    n: number,
-    unit: number,
-    out: number,
-    rounded: number,
-  ): void;
+  product(...operands: [...ProductOperands, steps: number]): void;
+  sparseProduct(...operands: ProductOperands): void;
   blend(x: number, a: number, y: number, b: number, count: number): void;
   squareAboveZero(x: number, count: number): void;
   norm(from: number, rows: number, width: number, to: number): void;
@@ -113,40 +104,30 @@ export class KernelOperations implements Operations {
   }
 
   product(matrix: Matrix, u: Float64Array, n: number, unit: number, out: Float64Array): void {
-    const { rows, columns, weights, scales } = matrix;
+    const { rows, columns } = matrix;
     assert(
       n * columns * 2 <= SCRATCH_BYTES && n * columns <= u.length && n * rows <= out.length,
       "too many rows",
     );
-    this.#kernel.product(
-      weights.byteOffset,
-      scales.byteOffset,
-      rows,
-      columns,
-      u.byteOffset,
-      n,
-      unit,
-      out.byteOffset,
-      this.#rounded,
-      this.#steps,
-    );
+    this.#kernel.product(...this.#operands(matrix, u, n, unit, out), this.#steps);
   }
 
   sparseProduct(byColumn: Matrix, u: Float64Array, n: number, unit: number, out: Float64Array): void {
-    const { rows, columns, weights, scales } = byColumn;
+    const { rows, columns } = byColumn;
     assert(n * columns <= u.length && n * rows <= out.length && rows % 32 === 0, "rows by 32");
     assert(columns * (2 + 6) + 12 <= SCRATCH_BYTES, "too many columns");
-    this.#kernel.sparseProduct(
-      weights.byteOffset,
-      scales.byteOffset,
-      rows,
-      columns,
-      u.byteOffset,
-      n,
-      unit,
-      out.byteOffset,
-      this.#rounded,
-    );
+    this.#kernel.sparseProduct(...this.#operands(byColumn, u, n, unit, out));
+  }
+
+  #operands(
+    { weights, scales, rows, columns }: Matrix,
+    u: Float64Array,
+    n: number,
+    unit: number,
+    out: Float64Array,
+  ): ProductOperands {
+    const [from, to] = [u.byteOffset, out.byteOffset];
+    return [weights.byteOffset, scales.byteOffset, rows, columns, from, n, unit, to, this.#rounded];
   }
 
   blend(x: Float64Array, a: number, y: Float64Array, b: number): void {

@@ -10,8 +10,7 @@ import fc from "fast-check";
 import { VALUE_BYTES_MAX } from "../../src/base/limits.ts";
 import { type Codebook, decodeValue, encodeValue } from "../../src/codec/codebook.ts";
 import { plainPredictor } from "../../src/codec/plain-predictor.ts";
-import { BoundedReader } from "../../src/reader/bounded-predictor.ts";
-import { READER_FORMAT_VERSION } from "../../src/reader/codebook.ts";
+import { BoundedReader, READER_FORMAT_VERSION } from "../../src/reader/codebook.ts";
 import { anyValue, kernelReader } from "../unit/reader/reader-model.ts";
 import { fingerprint, readVectors } from "./vectors.ts";
 

@@ -9,7 +9,7 @@ import { bitsMaxAlone } from "../../../src/codec/block-room.ts";
 import { type Codebook, decodeValue, encodeValue } from "../../../src/codec/codebook.ts";
 import { plainPredictor } from "../../../src/codec/plain-predictor.ts";
 import type { Bits } from "../../../src/codec/range-coder.ts";
-import { BoundedReader, MODEL_SYMBOLS_MAX } from "../../../src/reader/bounded-predictor.ts";
+import { BoundedReader, MODEL_SYMBOLS_MAX } from "../../../src/reader/codebook.ts";
 import { forwardBytes } from "../../../src/reader/forward.ts";
 import { KernelOperations } from "../../../src/reader/kernel.ts";
 import { ReaderPredictor } from "../../../src/reader/predictor.ts";

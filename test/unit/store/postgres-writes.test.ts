@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
+import type { Failure } from "../../../src/base/errors.ts";
 import { NOW, write } from "../../conformance/store.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
@@ -209,4 +210,38 @@ test("postgres: after a sweep no table holds what has expired: no request, no an
     history: 3,
   });
   await Promise.all([store.close(), sql.end()]);
+});
+
+test("postgres: an error names its query, and a connection lost within a transaction ends no process", async (context) => {
+  const url = await newDatabase();
+  const proxy = await cuttingProxy(context, url);
+  const store = await openStore(proxy.url, { statementTimeoutMs: 60_000 });
+  const sql = postgres(url, { max: 2 });
+  context.after(() => Promise.all([sql.end(), store.close()]));
+  // An error of the server that no caller may see: the place is in its stack.
+  await assert.rejects(
+    store.listUsers("no\0account", { prefix: "", after: "", limit: 1 }),
+    ({ stack }: Error) => /store\/postgres\/queries\/fact-queries\.ts:\d+/.test(stack ?? ""),
+  );
+  const waiting = (what: string) =>
+    sql.unsafe(
+      `SELECT ${what} FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+  const endings = [
+    ["pg_cancel_backend(pid)", "57014", /^store\/postgres\/queries\/key-queries\.ts:\d+$/],
+    ["pid", "CONNECTION_CLOSED", /^store\/postgres\/postgres-store\.ts:\d+$/],
+  ] as const;
+  for (const [end, code, place] of endings) {
+    let changing: Promise<unknown> | undefined;
+    await sql.begin(async (tx) => {
+      await tx`LOCK TABLE sideband.api_keys IN ACCESS EXCLUSIVE MODE`;
+      changing = store.changeKey("none", { revokedAtMs: 1 }).catch((error: unknown) => error);
+      for (const endMs = performance.now() + 30_000; (await waiting(end)).length === 0; )
+        assert.ok(performance.now() < endMs, "the change waits for the lock");
+      proxy.cutting = end === "pid";
+    });
+    const { extra } = (await changing) as Failure;
+    assert.equal((extra.cause as { code?: string }).code, code);
+    assert.match(extra.place ?? "", place);
+  }
 });

@@ -29,8 +29,6 @@ export interface ConnectionOptions {
   readonly onTime?: (saidMs: number, sentMs: number, receivedMs: number) => void;
 }
 
-type On = (event: string, listener: (detail?: unknown) => void) => Socket;
-
 /** The server answers but is not what is needed. */
 class ServerError extends Error {
   override name = "ServerError";
@@ -135,10 +133,10 @@ export class Connection {
    * can catch it (github.com/porsager/postgres/issues/1208). So it is told only after it has ended.
    */
   #tellLater(stream: Socket): void {
-    const on = stream.on.bind(stream) as On;
-    const onLater: On = (event, listener) => {
+    const on = stream.on.bind(stream) as (event: string, listener: (detail?: unknown) => void) => Socket;
+    // Its first listener is the one that must wait; others wait for the end themselves.
+    const onLater: typeof on = (event, listener) => {
       if (event !== "close") return on(event, listener);
-      // Its first listener is the one that must wait; others wait for the end themselves.
       Object.assign(stream, { on });
       return on("close", (hadError) => {
         this.drop(CLOSED());
