@@ -51,3 +51,8 @@ export class Failure extends Error {
     this.extra = extra;
   }
 }
+
+/** @param param the field, parameter or header at fault */
+export function invalidRequest(param: string, detail: string): Failure {
+  return new Failure("invalid_request", detail, { param });
+}

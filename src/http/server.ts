@@ -3,23 +3,23 @@
  * Here are the limits against slow and oversized clients, and the orderly end.
  */
 
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { accessChecks } from "./access/access.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
 import { Origins, type OriginsOptions } from "./access/origins.ts";
 import { BareAnswers } from "./connection/bare-answers.ts";
-import { limitConnections, orderlyEnd } from "./connection/connections.ts";
+import { limitConnections, listenOn, orderlyEnd } from "./connection/connections.ts";
 import { OneWriteResponse } from "./request/answer.ts";
 import { ANSWERS, BODIES, ByteBudget } from "./request/byte-budget.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
+import { isAnswered, serveInOrder } from "./request/pipelining.ts";
 import { CallHistory } from "./request/recent-calls.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
-import { isAnswered, takeTurns } from "./request/turns.ts";
 import { allRoutes } from "./routes/all.ts";
-import { signposts, type WebsiteOptions, websiteRoutes } from "./routes/website-files.ts";
+import { notFoundPages, type WebsiteOptions, websiteRoutes } from "./routes/website-files.ts";
 import type { HttpServices } from "./services.ts";
 
 export interface HttpServerOptions {
@@ -58,7 +58,8 @@ export interface Timeouts {
 
 export class HttpServer {
   readonly #server: Server;
-  readonly #dispatcher: Dispatcher;
+  /** Answers requests, whichever server they came to, and those that came to none. */
+  readonly dispatcher: Dispatcher;
   readonly #services: HttpServices;
   readonly #end: (timeoutMs: number) => Promise<void>;
 
@@ -74,7 +75,7 @@ export class HttpServer {
     const answers = new BareAnswers(requestMetrics);
     const { website } = options;
     this.#services = services;
-    this.#dispatcher = new Dispatcher({
+    this.dispatcher = new Dispatcher({
       services,
       router: new Router(
         allRoutes({
@@ -92,7 +93,7 @@ export class HttpServer {
       clientOf: clientReader(trusts),
       metrics: requestMetrics,
       recent,
-      signposts: website === undefined ? undefined : signposts(website.folder),
+      notFoundPages: website === undefined ? undefined : notFoundPages(website.folder),
     });
     this.#server = createServer({
       headersTimeout: headMs,
@@ -104,7 +105,7 @@ export class HttpServer {
       requireHostHeader: false,
       ServerResponse: OneWriteResponse,
     });
-    if (!takeTurns(this.#server, this.handle, answers.clientError))
+    if (!serveInOrder(this.#server, this.dispatcher.handle, answers.clientError))
       services.log.error({ node: process.version }, NO_PAUSE);
     this.#server.timeout = answerMs;
     this.#server.maxConnections = options.connectionsMax;
@@ -119,27 +120,13 @@ export class HttpServer {
     });
   }
 
-  /** Answers a request that came to no server. */
-  get dispatch(): Dispatcher["dispatch"] {
-    return (request, end) => this.#dispatcher.dispatch(request, end);
-  }
-
-  /** Answers a request, whichever server it came to. */
-  get handle(): RequestListener {
-    return this.#dispatcher.handle;
-  }
-
   listen(host: string, port: number): Promise<AddressInfo> {
-    return new Promise((resolve, reject) => {
-      this.#server
-        .once("error", reject)
-        .listen({ host, port }, () => resolve(this.#server.address() as AddressInfo));
-    });
+    return listenOn(this.#server, host, port);
   }
 
   /** Takes no new connections and sends the answers that are being made; after `timeoutMs` the rest is cut. */
   async close(timeoutMs: number): Promise<void> {
-    this.#dispatcher.closing = true;
+    this.dispatcher.closing = true;
     this.#services.mcp.close();
     this.#services.memory.events.close();
     await this.#end(timeoutMs);

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { ERRORS } from "../base/error-codes.ts";
 import { problemOf } from "../contract/errors.ts";
+import { listenOn } from "./connection/connections.ts";
 import { JSON_TYPE } from "./request/answer.ts";
 import { PROBLEM_TYPE } from "./request/problem.ts";
 
@@ -17,11 +18,7 @@ export class WaitingServer {
   readonly #server: Server = createServer(answer);
 
   listen(host: string, port: number): Promise<AddressInfo> {
-    return new Promise((resolve, reject) => {
-      this.#server
-        .once("error", reject)
-        .listen({ host, port }, () => resolve(this.#server.address() as AddressInfo));
-    });
+    return listenOn(this.#server, host, port);
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import { noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { doorPath, removeLeftFolders } from "../door-client/private-folder.ts";
 import { Door } from "../http/access/door.ts";
+import type { Dispatcher } from "../http/request/dispatcher.ts";
 import { HttpServer, type Timeouts } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
@@ -39,7 +40,7 @@ export interface Service {
   readonly url: string;
   readonly door: Door;
   /** Answers a request that came over no connection. */
-  readonly dispatch: HttpServer["dispatch"];
+  readonly dispatch: Dispatcher["dispatch"];
   close(): Promise<void>;
 }
 
@@ -61,7 +62,8 @@ export async function startService(config: Config, options: ServiceOptions = {})
     const address = tcp ? await listen(server, config) : undefined;
     const embedded = config.databaseUrl === undefined;
     const path = options.doorPath ?? (embedded ? doorPath(config.dataFolder) : undefined);
-    if (path !== undefined) await door.open(server.handle, path, () => core.embedded?.isOwner ?? true);
+    if (path !== undefined)
+      await door.open(server.dispatcher.handle, path, () => core.embedded?.isOwner ?? true);
     const url = address === undefined ? "" : `http://${hostInUrl(config.host)}:${address.port}`;
     core.embedded?.noteOwner(url || null);
     atStep("start: listening");
@@ -74,7 +76,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
       core,
       url,
       door,
-      dispatch: server.dispatch,
+      dispatch: server.dispatcher.dispatch,
       async close() {
         stopUpkeep();
         const timeoutMs = config.shutdownS * 1000;

@@ -3,7 +3,7 @@
 import { EventEmitter } from "node:events";
 import { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
-import type { HttpServer } from "../../src/http/server.ts";
+import type { Dispatcher } from "../../src/http/request/dispatcher.ts";
 
 export interface Answer {
   readonly status: number;
@@ -22,7 +22,7 @@ export interface RequestOptions {
 
 /** @param to the address of a service, or its dispatcher */
 export async function send(
-  to: string | HttpServer["dispatch"],
+  to: string | Dispatcher["dispatch"],
   method: string,
   path: string,
   options: RequestOptions,
@@ -52,7 +52,7 @@ export async function send(
 
 /** The dispatcher's answer, once it is whole, to what `fetch` would send. */
 async function dispatched(
-  dispatch: HttpServer["dispatch"],
+  dispatch: Dispatcher["dispatch"],
   path: string,
   { method, headers: given, body }: { method: string; headers: HeadersInit; body?: string | Uint8Array },
 ): Promise<Pick<Response, "status" | "headers" | "text">> {

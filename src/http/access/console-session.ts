@@ -16,7 +16,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import type { IncomingHttpHeaders } from "node:http";
 import { BoundedCache } from "../../base/bounded-cache.ts";
 import type { Clock } from "../../base/clock.ts";
-import { Failure } from "../../base/errors.ts";
+import { invalidRequest } from "../../base/errors.ts";
 import type { Call } from "../request/call.ts";
 import { hostOf } from "./origins.ts";
 
@@ -92,8 +92,7 @@ export function requireSameOrigin(call: Pick<Call, "request" | "client">): void 
   const { origin, "sec-fetch-site": site } = call.request.headers;
   const same =
     site === undefined ? origin !== undefined && hostOf(origin) === call.client.host : site === "same-origin";
-  if (!same)
-    throw new Failure("invalid_request", "This call is for the console of this site.", { param: "Origin" });
+  if (!same) throw invalidRequest("Origin", "This call is for the console of this site.");
 }
 
 export function cookieText({ client }: Pick<Call, "client">, value: string): string {

@@ -11,11 +11,11 @@ import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { dirname, join } from "node:path";
 import { ACCOUNT_DEFAULT, ACCOUNT_HEADER } from "../../base/account.ts";
-import { Failure } from "../../base/errors.ts";
+import { invalidRequest } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
 import { orderlyEnd } from "../connection/connections.ts";
-import { takeTurns } from "../request/turns.ts";
+import { serveInOrder } from "../request/pipelining.ts";
 import type { HttpRequest } from "../services.ts";
 
 const GUARD_INTERVAL_MS = 1_000;
@@ -81,7 +81,7 @@ export class Door {
       });
       handle(request, response);
     };
-    takeTurns(server, counted, (_error, socket) => socket.destroy());
+    serveInOrder(server, counted, (_error, socket) => socket.destroy());
     return server.on("connection", (socket) => this.#sockets.add(socket));
   }
 
@@ -94,9 +94,7 @@ export class Door {
   callerOf(request: Pick<HttpRequest, "headers">): Caller {
     const account = request.headers[ACCOUNT_HEADER] ?? ACCOUNT_DEFAULT;
     if (typeof account !== "string")
-      throw new Failure("invalid_request", `Send only one ${ACCOUNT_HEADER} header.`, {
-        param: ACCOUNT_HEADER,
-      });
+      throw invalidRequest(ACCOUNT_HEADER, `Send only one ${ACCOUNT_HEADER} header.`);
     checkAccount(account);
     return {
       account,

@@ -6,9 +6,9 @@
 import type { Socket } from "node:net";
 import { ERRORS } from "../../base/error-codes.ts";
 import { problemOf } from "../../contract/errors.ts";
+import { afterAnswers } from "../request/pipelining.ts";
 import { PROBLEM_TYPE } from "../request/problem.ts";
 import type { RequestMetrics } from "../request/request-metrics.ts";
-import { afterAnswers } from "../request/turns.ts";
 
 export class BareAnswers {
   readonly #metrics: Pick<RequestMetrics, "countBare">;

@@ -4,10 +4,10 @@
  */
 
 import type { Server } from "node:http";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Metrics } from "../../base/metrics.ts";
 import { limitGroupOf } from "../request/client.ts";
-import { isAnswered } from "../request/turns.ts";
+import { isAnswered } from "../request/pipelining.ts";
 import type { BareAnswers } from "./bare-answers.ts";
 
 /** Also how long a request that is on its way may take to arrive. */
@@ -39,6 +39,12 @@ export function limitConnections(server: Server, options: ConnectionsOptions): v
       if (left === 0) byGroup.delete(group);
       else byGroup.set(group, left);
     });
+  });
+}
+
+export function listenOn(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject).listen({ host, port }, () => resolve(server.address() as AddressInfo));
   });
 }
 

@@ -3,8 +3,8 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream";
+import { quotaWindow } from "../../memory/quota.ts";
 import type { Call } from "./call.ts";
-import { quotaHeaders } from "./limit-headers.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -82,6 +82,52 @@ export function sendAnswer(response: ServerResponse, { status, headers, body }: 
     // Nothing is reported: a reader that hangs up ends the stream, and a stream that fails cuts the answer off.
     pipeline(body, response, () => {});
   }
+}
+
+/**
+ * What is left of a limit, as RateLimit-Policy and RateLimit (IETF draft) and the older X-RateLimit-*: the monthly quota
+ * on every authenticated answer, and the limit of the demo on its answers. An unlimited key gets none of them.
+ */
+interface Standing {
+  readonly name: string;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly windowS: number;
+  /** When it is whole again. */
+  readonly resetAtMs: number;
+}
+
+export function quotaHeaders(limit: number, used: number, nowMs: number): string[] {
+  const { startMs, endMs } = quotaWindow(nowMs);
+  const remaining = Math.max(0, limit - used);
+  const windowS = (endMs - startMs) / 1000;
+  return limitHeaders({ name: "monthly", limit, remaining, windowS, resetAtMs: endMs }, nowMs);
+}
+
+/** Names and values in turn. */
+export function limitHeaders(standing: Standing, nowMs: number): string[] {
+  const { name, limit, remaining, windowS, resetAtMs } = standing;
+  const resetS = Math.max(0, Math.ceil((resetAtMs - nowMs) / 1000));
+  return [
+    "ratelimit-policy",
+    `"${name}";q=${limit};w=${windowS}`,
+    "ratelimit",
+    `"${name}";r=${remaining};t=${resetS}`,
+    "x-ratelimit-limit",
+    String(limit),
+    "x-ratelimit-remaining",
+    String(remaining),
+    "x-ratelimit-reset",
+    String(Math.ceil(resetAtMs / 1000)),
+  ];
+}
+
+const RESETS_IN = "sideband-demo-resets-in";
+
+/** Headers with the seconds until a state of the demo is reset; what they said of it before is replaced. */
+export function withResetsIn(headers: readonly string[], seconds: number): readonly string[] {
+  const at = headers.indexOf(RESETS_IN);
+  return at < 0 ? [...headers, RESETS_IN, String(seconds)] : headers.with(at + 1, String(seconds));
 }
 
 const end = ServerResponse.prototype.end as (...given: unknown[]) => ServerResponse;

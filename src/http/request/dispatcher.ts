@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { Readable } from "node:stream";
-import { Failure } from "../../base/errors.ts";
+import { Failure, invalidRequest } from "../../base/errors.ts";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Validator } from "../../contract/validation.ts";
 import type { HttpRequest, HttpServices } from "../services.ts";
@@ -16,6 +16,7 @@ import { readJson } from "./body.ts";
 import type { ByteBudget, Holding } from "./byte-budget.ts";
 import { Call, type CallEnd } from "./call.ts";
 import type { ClientReader } from "./client.ts";
+import { isLast } from "./pipelining.ts";
 import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery, raiseQueryFault } from "./query.ts";
@@ -24,7 +25,6 @@ import type { RequestMetrics } from "./request-metrics.ts";
 import { requireRights } from "./rights.ts";
 import type { AccessChecks, Route } from "./route.ts";
 import { type Router, UnknownAddress } from "./router.ts";
-import { isLast } from "./turns.ts";
 
 /** Clients of a proxy send the whole URL as the target of a request. The path begins after this part of it. */
 const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
@@ -33,11 +33,11 @@ const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
 const COUNTED_LENGTH = 16_384;
 
 /** The website's answers at an address that has no route. */
-export interface Signposts {
+export interface NotFoundPages {
   /** For a browser. */
-  readonly nothingHere: Answer;
+  readonly page: Answer;
   /** A redirect to the page that the address seems to mean, if there is one. */
-  wayTo(path: string): Answer | undefined;
+  redirectFor(path: string): Answer | undefined;
 }
 
 export interface DispatcherOptions {
@@ -52,7 +52,7 @@ export interface DispatcherOptions {
   readonly metrics: RequestMetrics;
   readonly recent: CallHistory;
   /** For an address that has no route; undefined without the website. */
-  readonly signposts: Signposts | undefined;
+  readonly notFoundPages: NotFoundPages | undefined;
 }
 
 export class Dispatcher {
@@ -66,10 +66,10 @@ export class Dispatcher {
   }
 
   /** The answer to a request; undefined where nobody is there to be answered. What is held for it ends with `end`. */
-  dispatch(request: HttpRequest, end: CallEnd): MaybePromise<WholeAnswer | undefined> {
+  readonly dispatch = (request: HttpRequest, end: CallEnd): MaybePromise<WholeAnswer | undefined> => {
     const call = this.#callOf(request, end);
     return andThen(this.#answer(call), (answer) => this.#complete(call, answer));
-  }
+  };
 
   readonly handle: RequestListener = (request, response) => {
     const call = this.#callOf(request, response);
@@ -123,7 +123,7 @@ export class Dispatcher {
     call.leavesBody = failure.code === "body_too_large" || failure.code === "request_timeout";
     const answer =
       failure instanceof UnknownAddress
-        ? this.#nothingHere(failure, call)
+        ? this.#notFound(failure, call)
         : problemAnswer(failure, call, services.upgradeUrl);
     if (answer.status >= 500) recent.errors.add(call, answer.status, services.clock.now(), failure.code);
     return answer;
@@ -154,13 +154,13 @@ export class Dispatcher {
     }
   }
 
-  #nothingHere(failure: UnknownAddress, call: Call): Answer {
-    const { signposts, services } = this.#options;
+  #notFound(failure: UnknownAddress, call: Call): Answer {
+    const { notFoundPages, services } = this.#options;
     const reads = call.method === "GET" || call.method === "HEAD";
-    const way = reads ? signposts?.wayTo(failure.path) : undefined;
+    const way = reads ? notFoundPages?.redirectFor(failure.path) : undefined;
     if (way !== undefined) return way;
     call.headers = ["vary", "accept"];
-    if (signposts !== undefined && prefersHtml(call.header("accept"))) return signposts.nothingHere;
+    if (notFoundPages !== undefined && prefersHtml(call.header("accept"))) return notFoundPages.page;
     return problemAnswer(failure, call, services.upgradeUrl);
   }
 
@@ -171,14 +171,12 @@ export class Dispatcher {
     const mark = url.indexOf("?");
     const { host, expect } = request.headers;
     if (host === undefined && request.httpVersion === "1.1")
-      throw new Failure("invalid_request", "The Host header is missing.", { param: "Host" });
-    if (host?.includes(","))
-      throw new Failure("invalid_request", "Host names more than one host.", { param: "Host" });
+      throw invalidRequest("Host", "The Host header is missing.");
+    if (host?.includes(",")) throw invalidRequest("Host", "Host names more than one host.");
     const repeated = repeatedHeader(request);
-    if (repeated !== undefined)
-      throw new Failure("invalid_request", `There is more than one ${repeated} header.`, { param: repeated });
+    if (repeated !== undefined) throw invalidRequest(repeated, `There is more than one ${repeated} header.`);
     if (expect !== undefined && !/100-continue/i.test(expect))
-      throw new Failure("invalid_request", "Only Expect: 100-continue is understood.", { param: "Expect" });
+      throw invalidRequest("Expect", "Only Expect: 100-continue is understood.");
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
     call.routePath = route.path;
     call.access = route.access;
@@ -245,7 +243,7 @@ function check(validate: Validator | undefined, value: unknown, whole: string): 
   if (found === undefined) return;
   const { param, fault } = found;
   if (param === "") throw new Failure("invalid_request", whole);
-  throw new Failure("invalid_request", `${param} ${fault}.`, { param });
+  throw invalidRequest(param, `${param} ${fault}.`);
 }
 
 /** Ids come from the caller where they are harmless, else they are unique: a random start and a number. */

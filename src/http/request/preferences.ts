@@ -3,7 +3,7 @@
  * which fact it expects to find.
  */
 
-import { Failure } from "../../base/errors.ts";
+import { invalidRequest } from "../../base/errors.ts";
 import type { Call } from "./call.ts";
 
 /** Whether a person's browser asks: it names HTML, and no JSON that it likes as much. Clients of the API never do. */
@@ -43,19 +43,15 @@ export function revisionHeaders(revision: number): readonly string[] {
 export function expectedRevision(call: Pick<Call, "header">): number | undefined {
   const [match, noneMatch] = [call.header("if-match"), call.header("if-none-match")];
   if (match !== undefined && noneMatch !== undefined)
-    throw new Failure("invalid_request", "Send If-Match or If-None-Match, not both.", { param: "If-Match" });
+    throw invalidRequest("If-Match", "Send If-Match or If-None-Match, not both.");
   if (noneMatch !== undefined) {
     if (noneMatch.trim() === "*") return 0;
-    throw new Failure("invalid_request", "If-None-Match takes * here: the fact must not exist.", {
-      param: "If-None-Match",
-    });
+    throw invalidRequest("If-None-Match", "If-None-Match takes * here: the fact must not exist.");
   }
   if (match === undefined) return undefined;
   const [, revision] = /^\s*"([1-9]\d{0,15})"\s*$/.exec(match) ?? [];
   if (revision === undefined)
-    throw new Failure("invalid_request", 'If-Match takes the revision of a fact in quotes, such as "17".', {
-      param: "If-Match",
-    });
+    throw invalidRequest("If-Match", 'If-Match takes the revision of a fact in quotes, such as "17".');
   return Number(revision);
 }
 

@@ -1,6 +1,6 @@
 /** What belongs to an account: its labels (POST, PATCH and DELETE /channels), tokens, and what a key has used. */
 
-import { Failure } from "../../base/errors.ts";
+import { invalidRequest } from "../../base/errors.ts";
 import { TOKEN_TTL_S_MAX, TOKEN_TTL_S_MIN } from "../../base/limits.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { addLabel, changeLabel, removeLabel } from "../../memory/label-terms.ts";
@@ -42,9 +42,7 @@ export function accountRoutes({ memory, authentication, keys }: HttpServices) {
     createToken(call) {
       const { user_id: user, access, ttl_s: ttlS } = call.body;
       if (ttlS < TOKEN_TTL_S_MIN || ttlS > TOKEN_TTL_S_MAX)
-        throw new Failure("invalid_request", `ttl_s must be from ${TOKEN_TTL_S_MIN} to ${TOKEN_TTL_S_MAX}.`, {
-          param: "ttl_s",
-        });
+        throw invalidRequest("ttl_s", `ttl_s must be from ${TOKEN_TTL_S_MIN} to ${TOKEN_TTL_S_MAX}.`);
       const { token, expiresAtMs } = authentication.newToken(call.caller, { user, access, ttlS });
       const answer = { token, expires_at: new Date(expiresAtMs).toISOString() };
       return Answer.json(answer, { headers: ["cache-control", "no-store"] });

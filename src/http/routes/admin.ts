@@ -1,7 +1,7 @@
 /** /admin/*: what the operator does over HTTP. */
 
 import { momentOf } from "../../base/clock.ts";
-import { Failure } from "../../base/errors.ts";
+import { invalidRequest } from "../../base/errors.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/admin-schemas.ts";
 import { DEMO_ACCOUNT } from "../../memory/demo.ts";
@@ -177,12 +177,9 @@ function timeOf(text: string | null | undefined): number | null | undefined {
   if (text === null || text === undefined) return text;
   const ms = momentOf(text);
   if (ms === undefined || ms < 0 || ms > TIME_MS_MAX) {
-    throw new Failure(
-      "invalid_request",
+    throw invalidRequest(
+      "expires_at",
       "expires_at must be a real day (YYYY-MM-DD), or a real moment as in RFC 3339, with Z or another zone.",
-      {
-        param: "expires_at",
-      },
     );
   }
   return ms;

@@ -10,14 +10,13 @@ import type { HttpServices } from "../services.ts";
 import { accountRoutes } from "./account.ts";
 import { adminRoutes } from "./admin.ts";
 import { consoleRoutes } from "./console.ts";
-import { ContextAnswers } from "./context-answers.ts";
 import { demoRoutes } from "./demo.ts";
 import { eventRoutes } from "./events.ts";
 import { factRoutes } from "./facts.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { operatorRoutes } from "./operator.ts";
 import { Readiness, serviceRoutes } from "./public.ts";
-import { recallRoutes } from "./recall.ts";
+import { ContextAnswers, recallRoutes } from "./recall.ts";
 import { userRoutes } from "./users.ts";
 
 export interface RouteOptions {

@@ -6,8 +6,8 @@ import { DEMO_ACCOUNT, DEMO_REQUESTER } from "../../memory/demo.ts";
 import { forgetFact } from "../../memory/facts.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
+import { withResetsIn } from "../request/answer.ts";
 import { type Call, requesterOf } from "../request/call.ts";
-import { withResetsIn } from "../request/limit-headers.ts";
 import { isTrue } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -19,10 +19,12 @@ import {
   modelDecodeAnswer,
   readAnswer,
 } from "./answer-mapping.ts";
-import type { ContextAnswers } from "./context-answers.ts";
+import type { ContextAnswers } from "./recall.ts";
 
 /** The format version that every reader knows. */
 const PLAIN_VERSION = 1;
+
+const asDemo = (call: Pick<Call, "signal">) => requesterOf(call, DEMO_REQUESTER);
 
 export function demoRoutes({ memory, demo }: HttpServices, contexts: ContextAnswers) {
   /** The user that a call is about. A sandbox has a reset of its own. */
@@ -39,31 +41,24 @@ export function demoRoutes({ memory, demo }: HttpServices, contexts: ContextAnsw
     },
 
     async demoContext(call) {
-      return contexts.answerOf(
-        call,
-        await readContext(memory, requesterOf(call, DEMO_REQUESTER), { userId: await userOf(call) }),
-      );
+      const context = await readContext(memory, asDemo(call), { userId: await userOf(call) });
+      return contexts.answerOf(call, context);
     },
 
     async demoDecode(call) {
       const { label, use_model: useModel } = call.query;
       const input = { userId: await userOf(call), label };
       if (!isTrue(useModel)) return decodeAnswer(await decodeFact(memory, DEMO_ACCOUNT, input));
-      return modelDecodeAnswer(await decodeThroughModel(memory, requesterOf(call, DEMO_REQUESTER), input));
+      return modelDecodeAnswer(await decodeThroughModel(memory, asDemo(call), input));
     },
 
     async demoFlush(call) {
-      return flushAnswer(
-        await flushUser(memory, requesterOf(call, DEMO_REQUESTER), { userId: await userOf(call) }),
-      );
+      return flushAnswer(await flushUser(memory, asDemo(call), { userId: await userOf(call) }));
     },
 
     async demoRead(call) {
       const input = { userId: await userOf(call), block: call.body.block };
-      return readAnswer(
-        input.userId,
-        await readPresentedBlock(memory, requesterOf(call, DEMO_REQUESTER), input),
-      );
+      return readAnswer(input.userId, await readPresentedBlock(memory, asDemo(call), input));
     },
 
     async demoForget(call) {

@@ -2,7 +2,7 @@
 
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { Failure } from "../../base/errors.ts";
+import { invalidRequest } from "../../base/errors.ts";
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import { enforce } from "../../base/rate-limiter.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
@@ -55,14 +55,14 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
 /** Nothing in a host reads the block, so it is there only where it is asked for. */
 function includeIn(text = "index"): "index" | "block" | "both" {
   if (text === "index" || text === "block" || text === "both") return text;
-  throw new Failure("invalid_request", "include must be index, block or both.", { param: "include" });
+  throw invalidRequest("include", "include must be index, block or both.");
 }
 
 /** Undefined where it is not asked for. */
 function addLabelIn(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (text === "true" || text === "false") return text === "true";
-  throw new Failure("invalid_request", "add_label must be true or false.", { param: "add_label" });
+  throw invalidRequest("add_label", "add_label must be true or false.");
 }
 
 /** The key has been checked already and goes no further. */

@@ -1,26 +1,30 @@
 /** What is read: GET /context, /decode, /decode/model, /facts and /history. And blocks: POST /flush and /read. */
 
+import { createHash } from "node:crypto";
 import { andThen } from "../../base/maybe-promise.ts";
-import { readContext } from "../../memory/context.ts";
+import type { ContextAnswer } from "../../contract/answers.ts";
+import { type Include, readContext, type UserContext } from "../../memory/context.ts";
 import { type DecodedFact, decodeFact, decodeThroughModel } from "../../memory/decode.ts";
 import { listFacts } from "../../memory/facts.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { factHistory } from "../../memory/history.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
-import { Answer } from "../request/answer.ts";
-import { requesterOf } from "../request/call.ts";
-import { isTrue, revisionHeaders } from "../request/preferences.ts";
+import type { TokenCounts } from "../../memory/token-count.ts";
+import { Answer, JSON_TYPE } from "../request/answer.ts";
+import { type Call, requesterOf } from "../request/call.ts";
+import { hasEntity, isTrue, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import {
+  contextAnswer,
   decodeAnswer,
+  detailedContextAnswer,
   factDetails,
   factsAnswer,
   flushAnswer,
   modelDecodeAnswer,
   readAnswer,
 } from "./answer-mapping.ts";
-import type { ContextAnswers } from "./context-answers.ts";
 import { historyAnswer } from "./life-mapping.ts";
 
 export function recallRoutes({ memory }: HttpServices, contexts: ContextAnswers) {
@@ -87,4 +91,69 @@ function decodedAnswer<T extends object>(
 ): Answer<T> {
   const json = isTrue(details) ? { ...answer, ...factDetails(fact) } : answer;
   return Answer.json(json, { headers: revisionHeaders(fact.revision) });
+}
+
+interface Rendered {
+  readonly etag: string;
+  readonly answer: Answer<ContextAnswer>;
+}
+
+/**
+ * The block with its ETag, or 304 where the caller has it already. The JSON of a context is made once and kept as long
+ * as the context itself: it is asked for far more often than it changes.
+ */
+export class ContextAnswers {
+  readonly #rendered = new WeakMap<UserContext, Map<string, Rendered>>();
+  readonly #counts: TokenCounts;
+
+  constructor(counts: TokenCounts) {
+    this.#counts = counts;
+  }
+
+  answerOf(
+    call: Pick<Call, "header">,
+    context: UserContext,
+    include: Include = "both",
+  ): Answer<ContextAnswer> {
+    const known = this.#known(context, include);
+    return answered(call, known ?? this.#render(context, include, contextAnswer(context, include)));
+  }
+
+  /** With what it costs a prompt of the account. */
+  async detailedAnswerOf(
+    call: Pick<Call, "header">,
+    context: UserContext,
+    { account, include, project }: { account: string; include: Include; project: string | undefined },
+  ): Promise<Answer<ContextAnswer>> {
+    // A context belongs to one place: the project need not be told apart.
+    const form = `${include} details`;
+    const known = this.#known(context, form);
+    if (known !== undefined) return answered(call, known);
+    const { plain_index, fdm_block } = contextAnswer(context, include);
+    const [index, block] = await Promise.all(
+      [plain_index, fdm_block].map((text) => this.#counts.of(account, text)),
+    );
+    const answer = detailedContextAnswer(context, include, project, { index, block });
+    return answered(call, this.#render(context, form, answer));
+  }
+
+  #known(context: UserContext, form: string): Rendered | undefined {
+    return this.#rendered.get(context)?.get(form);
+  }
+
+  #render(context: UserContext, form: string, answer: ContextAnswer): Rendered {
+    const json = JSON.stringify(answer);
+    const etag = `"${createHash("sha256").update(json).digest("base64url").slice(0, 27)}"`;
+    const headers = ["etag", etag, "cache-control", "private, no-cache"];
+    const rendered = { etag, answer: new Answer<ContextAnswer>(json, { type: JSON_TYPE, headers }) };
+    // The context of an index is read anew for each call, and what is kept for it goes with it.
+    const forms = this.#rendered.get(context) ?? new Map<string, Rendered>();
+    this.#rendered.set(context, forms.set(form, rendered));
+    return rendered;
+  }
+}
+
+function answered(call: Pick<Call, "header">, { etag, answer }: Rendered): Answer<ContextAnswer> {
+  if (!hasEntity(call, etag)) return answer;
+  return new Answer(undefined, { status: 304, headers: answer.headers });
 }

@@ -3,7 +3,7 @@
 import { Readable } from "node:stream";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { momentOf } from "../../base/clock.ts";
-import { Failure } from "../../base/errors.ts";
+import { type Failure, invalidRequest } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { forgetUser } from "../../memory/facts.ts";
 import { type EventMark, rollBack, userChanges } from "../../memory/history.ts";
@@ -118,10 +118,9 @@ async function* restOf(
 function momentIn(text: string, param: string): number {
   const ms = momentOf(text);
   if (ms === undefined || ms < 0)
-    throw new Failure(
-      "invalid_request",
+    throw invalidRequest(
+      param,
       `${param} must be a moment of RFC 3339 with its zone, such as "2026-11-15T18:00:00Z", or a day.`,
-      { param },
     );
   return ms;
 }
@@ -137,9 +136,7 @@ function textOfCursor(cursor: string): string {
 }
 
 function wrongCursor(): Failure {
-  return new Failure("invalid_request", "cursor must be the next_cursor of the page before.", {
-    param: "cursor",
-  });
+  return invalidRequest("cursor", "cursor must be the next_cursor of the page before.");
 }
 
 function eventOf(cursor: string): EventMark {

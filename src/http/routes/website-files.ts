@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
-import type { Signposts } from "../request/dispatcher.ts";
+import type { NotFoundPages } from "../request/dispatcher.ts";
 import { hasEntity } from "../request/preferences.ts";
 import type { Route } from "../request/route.ts";
 
@@ -106,7 +106,7 @@ function withKeysText(built: ManifestEntry, file: string, keysText: string): [Ma
 }
 
 /** What the website answers where there is no route; undefined where it was not built. */
-export function signposts(folder: string): Signposts | undefined {
+export function notFoundPages(folder: string): NotFoundPages | undefined {
   const file = join(folder, "not-found.html");
   if (!existsSync(file)) return undefined;
   const headers = [...SECURITY_HEADERS, "cache-control", ASK_AGAIN];
@@ -114,8 +114,8 @@ export function signposts(folder: string): Signposts | undefined {
     Object.entries(JSON.parse(readFileSync(join(folder, "redirects.json"), "utf8"))),
   );
   return {
-    nothingHere: new Answer(readFileSync(file), { status: 404, type: "text/html; charset=utf-8", headers }),
-    wayTo: (path) => {
+    page: new Answer(readFileSync(file), { status: 404, type: "text/html; charset=utf-8", headers }),
+    redirectFor: (path) => {
       const page = redirects.get(guessOf(path));
       if (page === undefined) return undefined;
       return new Answer(undefined, { status: 301, headers: [...headers, "location", page] });

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Readable } from "node:stream";
 import { after, before } from "node:test";
-import { Answer, sendAnswer, wholeAnswer } from "../../../src/http/request/answer.ts";
+import { Answer, quotaHeaders, sendAnswer, wholeAnswer } from "../../../src/http/request/answer.ts";
 import { Call, requesterOf } from "../../../src/http/request/call.ts";
 import { clientReader } from "../../../src/http/request/client.ts";
 import { test } from "./served-routes.ts";
@@ -96,4 +96,15 @@ test("the requester of block work is the call's account, and ends with the call"
   const { signal } = new AbortController();
   const requester = requesterOf({ signal }, { account: "acme", tier: "pro" });
   assert.deepEqual([requester.account, requester.tier, requester.signal], ["acme", "pro", signal]);
+});
+
+test("the headers of a quota say what is left of the month, and never less than nothing", async () => {
+  const nowMs = Date.UTC(2026, 10, 30, 23, 59, 58, 500);
+  const resetS = String(Date.UTC(2026, 11, 1) / 1000);
+  const headers = (remaining: string) => [
+    ...["ratelimit-policy", '"monthly";q=1000;w=2592000', "ratelimit", `"monthly";r=${remaining};t=2`],
+    ...["x-ratelimit-limit", "1000", "x-ratelimit-remaining", remaining, "x-ratelimit-reset", resetS],
+  ];
+  assert.deepEqual(quotaHeaders(1000, 1, nowMs), headers("999"));
+  assert.deepEqual(quotaHeaders(1000, 1001, nowMs), headers("0"));
 });

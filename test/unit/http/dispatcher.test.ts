@@ -288,12 +288,12 @@ test("a request has the id that it brings, where that is harmless, else one of i
 });
 
 test("an address without a route is a problem, a page for a browser, or the way to one", async () => {
-  const signposts = {
-    nothingHere: new Answer("nothing", { status: 404, type: "text/html" }),
-    wayTo: (path: string) =>
+  const notFoundPages = {
+    page: new Answer("nothing", { status: 404, type: "text/html" }),
+    redirectFor: (path: string) =>
       path === "/doc" ? new Answer(undefined, { status: 302, headers: ["location", "/docs"] }) : undefined,
   };
-  const website = dispatchRoutes([], { signposts });
+  const website = dispatchRoutes([], { notFoundPages });
   const html = "Accept: text/html";
   const looked = async (head: string) => {
     const { status, headers } = await website.ask(head);

@@ -8,12 +8,12 @@ import { test as nodeTest, type TestContext } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { ANSWERS, BODIES, ByteBudget } from "../../../src/http/request/byte-budget.ts";
 import { clientReader } from "../../../src/http/request/client.ts";
-import { Dispatcher, type Signposts } from "../../../src/http/request/dispatcher.ts";
+import { Dispatcher, type NotFoundPages } from "../../../src/http/request/dispatcher.ts";
+import { serveInOrder } from "../../../src/http/request/pipelining.ts";
 import { CallHistory } from "../../../src/http/request/recent-calls.ts";
 import { RequestMetrics } from "../../../src/http/request/request-metrics.ts";
 import type { AccessChecks, Route } from "../../../src/http/request/route.ts";
 import { Router } from "../../../src/http/request/router.ts";
-import { takeTurns } from "../../../src/http/request/turns.ts";
 import type { HttpServices } from "../../../src/http/services.ts";
 
 /** A test with connections: it fails where one is never answered. */
@@ -33,7 +33,7 @@ export interface Reply {
 
 export interface ServedOptions {
   readonly access?: Partial<AccessChecks>;
-  readonly signposts?: Signposts;
+  readonly notFoundPages?: NotFoundPages;
   readonly bodyBytesMax?: number;
   readonly answerBytesMax?: number;
   readonly slowBodyMs?: number;
@@ -49,7 +49,7 @@ export function dispatchRoutes(
   routes: readonly Route[],
   {
     access = {},
-    signposts,
+    notFoundPages,
     bodyBytesMax = BODIES.bytesMax,
     answerBytesMax = ANSWERS.bytesMax,
     slowBodyMs = 10_000,
@@ -84,7 +84,7 @@ export function dispatchRoutes(
     clientOf: clientReader(() => false),
     metrics: new RequestMetrics({ metrics, log }),
     recent,
-    signposts,
+    notFoundPages,
   });
   return {
     dispatcher,
@@ -140,7 +140,7 @@ export async function serveRoutes(
 ) {
   const dispatching = dispatchRoutes(routes, options);
   const server = createServer({ requireHostHeader: false });
-  takeTurns(server, dispatching.dispatcher.handle, (_error, socket) => socket.destroy());
+  serveInOrder(server, dispatching.dispatcher.handle, (_error, socket) => socket.destroy());
   await once(server.listen(0, "127.0.0.1"), "listening");
   context.after(() => {
     server.close();

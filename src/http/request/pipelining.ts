@@ -37,20 +37,20 @@ export interface ClientError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-interface ConnectionTurns {
+interface Pipeline {
   /** The answer to the request that came last. */
   latest: ServerResponse | undefined;
   waiting: number;
   isHeld: boolean;
 }
 
-const connections = new WeakMap<Socket, ConnectionTurns>();
+const connections = new WeakMap<Socket, Pipeline>();
 
 /**
  * @param refuse answers what Node could not parse as a request
  * @returns whether a piece is read no further than its requests have room
  */
-export function takeTurns(
+export function serveInOrder(
   server: Server,
   handle: RequestListener,
   refuse: (error: ClientError, socket: Socket) => void,
@@ -78,7 +78,7 @@ export function takeTurns(
     response.once("socket", () => setImmediate(begin));
   };
   server.on("connection", (socket: ParsedSocket) => {
-    const connection: ConnectionTurns = { latest: undefined, waiting: 0, isHeld: false };
+    const connection: Pipeline = { latest: undefined, waiting: 0, isHeld: false };
     connections.set(socket, connection);
     if (pauses) pauseWhere(socket.parser, () => connection.waiting >= WAITING_MAX);
   });

@@ -6,7 +6,13 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
-import { afterAnswers, isAnswered, isLast, takeTurns, WAITING_MAX } from "../../../src/http/request/turns.ts";
+import {
+  afterAnswers,
+  isAnswered,
+  isLast,
+  serveInOrder,
+  WAITING_MAX,
+} from "../../../src/http/request/pipelining.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { takeResume, test } from "./served-routes.ts";
 
@@ -22,7 +28,7 @@ interface Served {
 async function serve(context: TestContext, handle: RequestListener, pauses = true): Promise<Served> {
   const server = createServer();
   const refuse = (error: Error) => assert.fail(error.message);
-  assert.equal(takeTurns(server, handle, refuse), pauses);
+  assert.equal(serveInOrder(server, handle, refuse), pauses);
   let read = 0;
   server.on("request", () => {
     read += 1;
@@ -155,7 +161,7 @@ test("no request begins for a connection that is gone", async (context) => {
 test("no request begins for a connection that is lost between its turn and its beginning", async (context) => {
   const begun: (string | undefined)[] = [];
   const server = createServer();
-  takeTurns(
+  serveInOrder(
     server,
     ({ url }, response) => {
       begun.push(url);
@@ -274,7 +280,7 @@ test("a request with a strange expectation has its turn like any other", async (
 test("what is no request goes to whoever refuses it", async () => {
   const server = createServer();
   const refused = new Promise<string | undefined>((resolve) =>
-    takeTurns(
+    serveInOrder(
       server,
       () => assert.fail("no request came"),
       (error, socket) => {
