@@ -83,7 +83,7 @@ export async function readGroup(
   const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;
   const gone = lockLabels(statements, users);
   const locked = lockUsers(statements, users);
-  const found = statements.read<FoundRow>(COLUMNS, queries);
+  const found = statements.read<GroupRow>(COLUMNS, queries);
   const unlimited = statements.run(NO_LOCK_TIMEOUT);
   await allOf<unknown>([begun, replays, limited, gone, locked, found, unlimited]);
   const byKind = groupedBy(await found, ({ kind }) => kind);
@@ -126,7 +126,7 @@ function missing(): never {
  * - used: encodes of the counter of this number, as the revision;
  * - heard: an account, as the place.
  */
-interface FoundRow extends Ticketed, FactRow {
+interface GroupRow extends Ticketed, FactRow {
   readonly kind: "fact" | "earlier" | "last" | "view" | "answer" | "used" | "heard";
   readonly number: number;
   readonly ended: EarlierFact["ended"];
@@ -268,7 +268,7 @@ function answerParts(requests: readonly WriteRequest[]): Part[] {
 /** An answer belongs to the record of the same revision. */
 function withAnswers(
   replays: ReadonlyMap<number, FoundReplay>,
-  answers: readonly FoundRow[],
+  answers: readonly GroupRow[],
 ): Map<number, FoundReplay> {
   const all = new Map(replays);
   for (const { number, value, revision } of answers) {
@@ -306,7 +306,7 @@ function heardPart(users: readonly GroupUser[]): Part {
 }
 
 /** What is known of the names of a user, of the present and of the past. */
-function foundOf({ names }: GroupUser, rows: readonly FoundRow[]): FoundFact[] {
+function foundOf({ names }: GroupUser, rows: readonly GroupRow[]): FoundFact[] {
   const byName = new Map<string, { -readonly [Part in keyof FoundFact]: FoundFact[Part] }>();
   const of = ({ place, label }: FactName) => {
     const name = nameOf({ place, label });

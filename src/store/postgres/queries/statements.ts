@@ -4,9 +4,8 @@
  * database, the network and the node a message there and back. The text is put together from plain objects, since each
  * fragment of the client is a promise.
  *
- * A cluster needs it otherwise. What is inserted into its tables is a list of values: there its planner finds the machine of
- * each row. And each part is a statement of its own: its planner takes no statement that is for several machines and
- * several tables.
+ * What is inserted into the tables of a cluster is a list of values: there its planner finds the machine of each row. And
+ * each part is a statement of its own there. Citus takes them together too; which of the two is faster was not measured.
  */
 
 import { assert } from "../../../base/assert.ts";
