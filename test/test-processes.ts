@@ -33,7 +33,6 @@ const STOP_TIMEOUT_MS = 10_000;
 const MEMORY_FOLDER = "/dev/shm";
 const MEMORY_BYTES_MIN = 2 ** 31;
 const SCRIPT = fileURLToPath(new URL("test-process.ts", import.meta.url));
-const NO_HOOKS = new URL("no-async-hooks.mjs", import.meta.url).href;
 /** The closing lines of node:test's reporter: these counts, then the duration. */
 const COUNTED = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"];
 /** A skipped test in its report: the name, the duration, the reason. */
@@ -118,8 +117,7 @@ async function runProcess(
   stop: AbortSignal,
   stopTimeoutMs: number,
 ): Promise<Counts> {
-  const how = ["--import", NO_HOOKS, "--import", "tsx", "--test-reporter=spec"];
-  const child = spawn(process.execPath, [...how, SCRIPT, ...files], {
+  const child = spawn(process.execPath, ["--import", "tsx", "--test-reporter=spec", SCRIPT, ...files], {
     env: { ...temporaryFolder(), ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,

@@ -1,16 +1,14 @@
 /**
  * Ends a test process that takes too long, with a line that names the tests still running, and one that something
- * keeps alive after its last test, with a line that says what; both with the exit status 1. So does an error that nobody
- * has caught, where a test may wait for ever for what failed. The timers run in the tests' own process and do not keep it
- * alive; a test that never gives way to them, such as an endless loop without an await, is not ended.
+ * keeps alive after its last test, with a line that says what; both with the exit status 1. The timers run in the
+ * tests' own process and do not keep it alive; a test that never gives way to them, such as an endless loop without
+ * an await, is not ended.
  */
 
 import { after, beforeEach, type TestContext } from "node:test";
 
 /** For what ends by itself soon after the last test, such as a connection that is being closed. */
 const GRACE_MS = 5_000;
-/** What a test that ran beside an uncaught error may still take. */
-const AFTER_ERROR_MS = 60_000;
 /** For node:test to print what it knows. */
 const FAREWELL_MS = 1_000;
 
@@ -23,16 +21,6 @@ export function limitRun(limitMs: number): void {
     // A test's signal is aborted when the test has ended, however it ended; "afterEach" misses skipped ones.
     test.signal.addEventListener("abort", () => running.delete(test));
   });
-  const tellError = (error: unknown) => {
-    console.error("Nobody has caught an error.", unfinished(running), error);
-    const beside = [...running];
-    setTimeout(() => {
-      if (beside.some((test) => running.has(test)))
-        endNow(`nobody has caught an error. ${unfinished(running)}`);
-    }, AFTER_ERROR_MS).unref();
-  };
-  // node:test listens too, and makes it a failure.
-  for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, tellError);
   endAfter(limitMs, () => `it took longer than ${limitMs / 1000} s. ${unfinished(running)}`);
 }
 
@@ -44,14 +32,12 @@ export function endWithTests(graceMs = GRACE_MS): void {
 }
 
 function endAfter(ms: number, reason: () => string): void {
-  setTimeout(() => endNow(reason()), ms).unref();
-}
-
-function endNow(reason: string): void {
-  console.error(`The test process was ended: ${reason}`);
-  // node:test waits for this event with its counts, and cancels what has not ended.
-  process.emit("beforeExit", 1);
-  setTimeout(() => process.exit(1), FAREWELL_MS);
+  setTimeout(() => {
+    console.error(`The test process was ended: ${reason()}`);
+    // node:test waits for this event with its counts, and cancels what has not ended.
+    process.emit("beforeExit", 1);
+    setTimeout(() => process.exit(1), FAREWELL_MS);
+  }, ms).unref();
 }
 
 function unfinished(running: ReadonlySet<TestContext>): string {
