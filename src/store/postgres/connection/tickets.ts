@@ -60,9 +60,7 @@ export async function rowsOf<Row extends Ticketed>(
     // Sent at once: statements that are asked one after the other are sent in that order.
     rows = await new Promise<readonly Row[]>((resolve, reject) => ask(ticket).then(resolve, reject));
   } catch (error) {
-    // The client throws these errors if an answer has another shape than it asked for.
-    if (error instanceof TypeError || error instanceof RangeError) throw new MixedUpError(error);
-    throw error;
+    throw asMixedUp(error);
   }
   for (const row of rows) {
     Object.setPrototypeOf(row, NO_COLUMN);
@@ -76,6 +74,11 @@ export function onlyRow<Row>(rows: readonly Row[]): Row {
   const [row] = rows;
   assert(row !== undefined && rows.length === 1, "the statement returns one row");
   return row;
+}
+
+/** The client throws these errors if an answer has another shape than it asked for. */
+export function asMixedUp(error: unknown): unknown {
+  return error instanceof TypeError || error instanceof RangeError ? new MixedUpError(error) : error;
 }
 
 /** Without its ticket, and as a plain object. */

@@ -10,7 +10,7 @@
 
 import { assert } from "../../../base/assert.ts";
 import type { Sql } from "../connection/database.ts";
-import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
+import { answerOf, asMixedUp, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 
 export type ColumnType = "integer" | "bigint" | "text" | "bytea";
 /** Bytes in the text form of bytea. */
@@ -61,7 +61,10 @@ export class Statements {
 
   /** Sends a text of one or more statements without parameters and answers, and all that was sent before it, at once. */
   async run(text: string): Promise<void> {
-    await this.#sql.unsafe(text.padEnd(AT_ONCE_BYTES)).execute();
+    const sent = this.#sql.unsafe(text.padEnd(AT_ONCE_BYTES)).execute();
+    await sent.catch((error: unknown) => {
+      throw asMixedUp(error);
+    });
   }
 
   /** The rows of all queries, which have the same columns. */
