@@ -211,14 +211,15 @@ export async function rollBack(
   refuseUnlessStored(outcome, caller, nowMs);
   assert(outcome.outcome === "stored" && outcome.report?.rollback !== undefined, "a rollback is reported");
   const { changes, unreached, isDone } = outcome.report.rollback;
-  if (outcome.changes.length > 0) services.blocks.drop(account, userId);
+  const isChanged = isDone && changes.length > 0;
+  if (isChanged) services.blocks.drop(account, userId);
   const inOrder = async <F extends FactName>(facts: readonly F[]) =>
     (await services.labels.withChannels(account, facts)).sort(byPlaceAndChannel);
   return {
     changes: (await inOrder(changes)).map(({ channel: _, ...change }) => change),
     unreached: (await inOrder(unreached)).map(({ channel: _, ...fact }) => fact),
     isDone,
-    used: outcome.changes.length === 0 ? undefined : outcome.used,
+    used: isChanged ? outcome.used : undefined,
   };
 }
 

@@ -278,6 +278,8 @@ export interface WriteReport {
   /** Facts that were moved, or imported. */
   readonly moved?: number;
   readonly imported?: number;
+  /** Whether there was something to erase. */
+  readonly erased?: boolean;
 }
 
 /**
@@ -290,6 +292,7 @@ export type WriteOutcome =
       readonly channelCount: number;
       readonly used: number;
       readonly revision: number;
+      /** Where there is a report, only facts that expire. */
       readonly changes: readonly MadeChange[];
       readonly events: readonly UserChange[];
       readonly report?: WriteReport;

@@ -49,7 +49,7 @@ import {
   readUser,
   walkUsers,
 } from "./fact-reads.ts";
-import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
+import { addUsage, dueFacts, endFacts, saveCodes, userName, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./histories.ts";
@@ -111,6 +111,7 @@ export class LmdbStore implements Store {
           `the disk failed while the store in ${options.folder} was written (${causeText(error.cause)}), and lmdb has ` +
             "given it up. What was acknowledged is stored: start it again",
         ),
+      isCopied: () => this.#copies.isCopying,
       onCommitted: (changes) => {
         this.#copies.note(changes);
         // Here, not where a write is answered: a change that the disk confirms late counts too.
@@ -206,18 +207,18 @@ export class LmdbStore implements Store {
   write(request: WriteRequest): Promise<WriteOutcome> {
     const removal = this.#removals.before(request);
     if (removal !== undefined) return removal.then(() => this.write(request));
-    return this.#commit.run(writeFacts(request, this.historyMax));
+    return this.#commit.runLong(writeFacts(request, this.historyMax));
   }
 
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {
-    return this.#commit.run(saveCodes(account, userId, codes));
+    return this.#commit.run(saveCodes(account, userId, codes), userName(account, userId));
   }
 
-  forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
-    const nowMs = this.clock.now();
-    return this.#commit.run(
-      place === undefined ? forgetUser(account, userId, nowMs) : forgetPlace(account, userId, place, nowMs),
-    );
+  async forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
+    const changes = [{ kind: "erase", within: place ?? null } as const];
+    const outcome = await this.write({ account, userId, changes, places: [], nowMs: this.clock.now() });
+    assert(outcome.outcome === "stored" && outcome.report !== undefined, "an erasure is reported");
+    return outcome.report.erased === true;
   }
 
   async listUsers(account: string, options: ListOptions): Promise<string[]> {
@@ -351,8 +352,12 @@ export class LmdbStore implements Store {
     return swept;
   }
 
-  endFacts(nowMs: number): Promise<readonly EndedFact[]> {
-    return this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
+  async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
+    const ended = dueFacts(this.#readable(), nowMs, PAGE).map((due) => {
+      const [{ account, userId }] = due;
+      return this.#commit.run(endFacts(due, nowMs, this.historyMax), userName(account, userId));
+    });
+    return (await Promise.all(ended)).flat();
   }
 
   nextEndMs(): number | undefined {

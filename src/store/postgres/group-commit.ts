@@ -12,6 +12,7 @@
 import { assert } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
+import type { FairTurns } from "../../base/fair-turns.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
@@ -43,6 +44,7 @@ export interface GroupCommitOptions {
   readonly workerOf: (slot: number) => number;
   /** Whether the tables are distributed. */
   readonly isCluster: () => boolean;
+  readonly turns: FairTurns;
 }
 
 export class GroupCommit {
@@ -154,9 +156,9 @@ export class GroupCommit {
     );
     const ended = this.#metrics.begin();
     try {
-      const { historyMax, isCluster } = this.#options;
+      const { historyMax, isCluster, turns } = this.#options;
       const requests = group.map(({ request }) => request);
-      const transaction = groupTransaction(requests, { historyMax, isCluster: isCluster() });
+      const transaction = groupTransaction(requests, { historyMax, isCluster: isCluster(), turns });
       const results = await this.#database.commit(transaction);
       this.#storedMs = this.#options.monotonic.now();
       this.#failed = undefined;

@@ -48,7 +48,7 @@ export async function storeGroup(
   records: GroupRecords,
 ): Promise<void> {
   const changed = users.flatMap((user, i) =>
-    memories[i].differences().map((difference) => ({ user, difference })),
+    Array.from(memories[i].differences(), (difference) => ({ user, difference })),
   );
   const stored = users.map((user, i) => ({ user, memory: memories[i] }));
   await allOf<unknown>([
