@@ -198,7 +198,7 @@ export class UserWrites {
 
   /** Everything at the places and inside them, by place and label. */
   *#findInside(inside: readonly Place[]): Sliced<WholeFact[]> {
-    if (!this.#wasKnown) return [];
+    if (!this.#wasKnown && !this.#isErasing) return [];
     const facts = new Map<string, WholeFact>();
     const heads = new Map<string, WholeFact>();
     const made = (fact: Buffer) =>
