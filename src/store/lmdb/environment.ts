@@ -7,7 +7,7 @@
 import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { type Database, open, type RangeOptions, type RootDatabase } from "lmdb";
+import { type Database, type GetOptions, open, type RangeOptions, type RootDatabase } from "lmdb";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { Failure } from "../../base/errors.ts";
 import { CommitThread } from "./commit-thread.ts";
@@ -45,6 +45,16 @@ export interface Change {
   readonly key: Buffer;
   readonly value: Buffer | undefined;
 }
+
+/** Its types leave out the options. */
+interface FastTable {
+  getBinaryFast(key: Buffer, options: GetOptions): Buffer | undefined;
+}
+
+/** What is read of one state. */
+export type Reader = {
+  peek(table: TableName, key: Buffer): Buffer | undefined;
+} & Pick<Environment, "entries" | "keys" | "count">;
 
 /** A commit that failed. */
 export class CommitError extends Error {
@@ -88,6 +98,7 @@ export class Environment {
   readonly #onDamage: () => void;
   readonly #identity: string;
   #thread: CommitThread | undefined;
+  readonly #readings = new Set<Promise<unknown>>();
   #isClosed = false;
 
   /** @param onDamage called for each read that meets a damaged record */
@@ -108,9 +119,29 @@ export class Environment {
   }
 
   /** Like get, without copying: the bytes are valid until the next read of any kind. */
-  peek(table: TableName, key: Buffer): Buffer | undefined {
-    const record = this.#table(table).getBinaryFast(key);
+  peek(table: TableName, key: Buffer, options: GetOptions = {}): Buffer | undefined {
+    const record = (this.#table(table) as FastTable).getBinaryFast(key, options);
     return record && this.#valueOf(table, key, record);
+  }
+
+  /**
+   * Reads one state of the tables, in several turns of the event loop. lmdb reuses no page of that state meanwhile, and
+   * this is not closed.
+   */
+  async reading<T>(read: (reader: Reader) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw closed();
+    const transaction = this.#root.useReadTransaction();
+    const reading = read({
+      peek: (table, key) => this.peek(table, key, { transaction }),
+      entries: (table, range) => this.entries(table, { ...range, transaction }),
+      keys: (table, range) => this.keys(table, { ...range, transaction }),
+      count: (table, range) => this.count(table, { ...range, transaction }),
+    }).finally(() => {
+      this.#readings.delete(reading);
+      transaction.done();
+    });
+    this.#readings.add(reading);
+    return reading;
   }
 
   has(table: TableName, key: Buffer): boolean {
@@ -218,7 +249,7 @@ export class Environment {
    * would end with that.
    */
   #table(name: TableName): Database<Buffer, Buffer> {
-    if (this.#isClosed) throw new Failure("store_unavailable", "The store is closed.", { retryAfterS: 5 });
+    if (this.#isClosed) throw closed();
     return this.#tables[name];
   }
 
@@ -248,9 +279,14 @@ export class Environment {
   async close(isOwn = true): Promise<void> {
     this.#isClosed = true;
     if (isOwn && this.isInPlace) noteSize(this.folder);
+    await Promise.allSettled(this.#readings);
     await this.#thread?.end();
     await this.#root.close();
   }
+}
+
+function closed(): Failure {
+  return new Failure("store_unavailable", "The store is closed.", { retryAfterS: 5 });
 }
 
 interface TableStatistics {

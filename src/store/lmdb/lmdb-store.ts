@@ -7,8 +7,11 @@
 import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
 import { monotonicClock, type SteadyClock, systemClock } from "../../base/clock.ts";
+import { FairTurns } from "../../base/fair-turns.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { atOnce, inSlices, type Sliced } from "../../base/slices.ts";
 import { noStep } from "../../base/steps.ts";
 import type {
   BackupReport,
@@ -18,6 +21,7 @@ import type {
   Progress,
   Store,
   StoreStatistics,
+  UserDescription,
   UserLife,
   UserState,
   View,
@@ -36,8 +40,18 @@ import type {
 } from "../../memory/records.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
 import { counterKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
-import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
+  describeKey,
+  Environment,
+  FIRST_KEY,
+  isSound,
+  type Reader,
+  TABLES,
+  type TableName,
+} from "./environment.ts";
+import {
+  countFacts,
+  describeUser,
   type LifeOptions,
   type ListOptions,
   listPlaces,
@@ -72,6 +86,8 @@ import { type NamedStore, StoreCopies } from "./store-copies.ts";
 import type { LmdbStoreOptions } from "./store-options.ts";
 
 const PAGE = 256;
+/** Facts that are read in one go: in a millisecond or two. */
+const FACTS_AT_ONCE = 256;
 const PROBE = Buffer.from("probe");
 /** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
@@ -86,6 +102,7 @@ export class LmdbStore implements Store {
   readonly #lock: FolderLock;
   readonly #commit: GroupCommit;
   readonly #copies: StoreCopies;
+  readonly #turns: FairTurns;
   #inUse: NamedStore;
   #keysVersion = 0;
   readonly #removals: LabelRemovals;
@@ -100,8 +117,10 @@ export class LmdbStore implements Store {
     lock.keep(join(name, DATA_FILE));
     lock.watch(options.onLost ?? (() => {}));
     const { atStep = noStep, freeBytes = freeBytesOf, monotonic = monotonicClock } = options;
+    this.#turns = options.turns ?? new FairTurns();
     this.#commit = new GroupCommit(() => this.#inUse.environment, {
       ...options,
+      turns: this.#turns,
       monotonic,
       atStep,
       isOwner: () => this.isOwner,
@@ -192,16 +211,27 @@ export class LmdbStore implements Store {
     return readStamp(this.#readable(), account, userId);
   }
 
-  readUser(view: View): UserState | undefined {
-    return readUser(this.#readable(), view);
+  readUser(view: View): MaybePromise<UserState | undefined> {
+    const environment = this.#readable();
+    if (countFacts(environment, view) <= FACTS_AT_ONCE) return atOnce(readUser(environment, view));
+    return this.#readInSlices(view.account, (reader) => readUser(reader, view));
   }
 
-  async readLife(account: string, userId: string, options: LifeOptions): Promise<UserLife | undefined> {
-    return readLife(this.#readable(), account, userId, options);
+  readLife(account: string, userId: string, options: LifeOptions): Promise<UserLife | undefined> {
+    return this.#readInSlices(account, (reader) => readLife(reader, account, userId, options));
   }
 
-  async listPlaces(account: string, userId: string): Promise<Place[]> {
-    return listPlaces(this.#readable(), account, userId);
+  listPlaces(account: string, userId: string): Promise<Place[]> {
+    return this.#readInSlices(account, (reader) => listPlaces(reader, account, userId));
+  }
+
+  describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
+    return this.#readInSlices(account, (reader) => describeUser(reader, account, userId, nowMs));
+  }
+
+  async #readInSlices<T>(account: string, read: (reader: Reader) => Sliced<T>): Promise<T> {
+    const turn = () => this.#turns.next(account);
+    return this.#readable().reading((reader) => inSlices(read(reader), turn));
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {

@@ -21,6 +21,7 @@ import type {
   PlacedCode,
   Store,
   StoreStatistics,
+  UserDescription,
   UserLife,
   UserState,
   View,
@@ -187,6 +188,12 @@ export class PostgresStore implements Store, EventLog {
 
   listPlaces(account: string, userId: string): Promise<Place[]> {
     return this.#ofUser(account, userId, () => this.#database.read(facts.listPlaces(account, userId)));
+  }
+
+  describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
+    return this.#ofUser(account, userId, () =>
+      this.#database.read(facts.describeUser(account, userId, nowMs)),
+    );
   }
 
   readStamp(account: string, userId: string): Promise<string | undefined> {
