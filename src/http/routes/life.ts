@@ -24,7 +24,7 @@ import { moveProject } from "../../memory/project-move.ts";
 import { mayAddLabels } from "../../memory/rights.ts";
 import { exportLines } from "../../memory/transfer.ts";
 import { listUsers } from "../../memory/users.ts";
-import { Answer } from "../request/answer.ts";
+import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
 import { expectedRevision, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
@@ -47,8 +47,10 @@ type LifeOperation =
 const PAGE = 50;
 /** From this length on an export is a stream that waits for its reader. */
 const EXPORT_LENGTH = 512 * 1024;
+/** Changes of an answer that are made in one go. */
+const PIECE = 256;
 /** One that the reader takes, and the next. */
-const LINES_IN_FLIGHT = 2;
+const PIECES_IN_FLIGHT = 2;
 
 export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handlers<LifeOperation> {
   return {
@@ -115,7 +117,13 @@ export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handl
       const toMs = momentIn(to, "to");
       const input = { userId, project, toMs, dryRun, partial, writtenBy, sessionId };
       const result = await rollBack(memory, call.caller, input);
-      return Answer.json(rollbackAnswer({ ...result, isDryRun: dryRun === true }), { used: result.used });
+      const answer = { ...result, isDryRun: dryRun === true };
+      if (result.changes.length <= PIECE) return Answer.json(rollbackAnswer(answer), { used: result.used });
+      const pieces = rollbackPieces(answer, (bytes) => call.holdAnswer(answers, PIECES_IN_FLIGHT * bytes));
+      return new Answer<ReturnType<typeof rollbackAnswer>>(Readable.from(pieces), {
+        type: JSON_TYPE,
+        used: result.used,
+      });
     },
 
     async moveProject(call) {
@@ -130,13 +138,18 @@ export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handl
       const { user_id: userId } = call.query;
       checkIdentifier(userId, "user_id");
       const { account } = call.caller;
-      const lines = exportLines(memory.store, { account, userId, nowMs: memory.clock.now() });
+      const lines = exportLines(memory.store, {
+        account,
+        userId,
+        nowMs: memory.clock.now(),
+        turn: () => memory.turns.next(account),
+      });
       const terms = { type: "application/x-ndjson", headers: ["cache-control", "no-store"] };
       let begin = "";
       for (let next = await lines.next(); !next.done; next = await lines.next()) {
         begin += `${JSON.stringify(next.value)}\n`;
         if (begin.length < EXPORT_LENGTH) continue;
-        call.holdAnswer(answers, LINES_IN_FLIGHT * begin.length);
+        call.holdAnswer(answers, PIECES_IN_FLIGHT * begin.length);
         return new Answer(
           Readable.from(restOf(begin, lines, (bytes) => call.holdAnswer(answers, bytes))),
           terms,
@@ -187,6 +200,28 @@ export function labelView(terms: LabelTerms) {
   return labelAnswer({ ...terms, isOwn: terms.channel >= CHANNEL_COUNT });
 }
 
+/** The JSON of an answer with many changes, which is made as its reader takes it. */
+async function* rollbackPieces(
+  result: Parameters<typeof rollbackAnswer>[0],
+  hold: (bytes: number) => void,
+): AsyncGenerator<string> {
+  const answerWith = (part: Partial<typeof result>) =>
+    rollbackAnswer({ ...result, changes: [], unreached: [], ...part });
+  yield `{"status":${JSON.stringify(answerWith({}).status)}`;
+  for (const name of ["changes", "unreached"] as const) {
+    yield `,"${name}":[`;
+    for (let i = 0; i < result[name].length; i += PIECE) {
+      await othersTurn();
+      const part = answerWith({ [name]: result[name].slice(i, i + PIECE) })[name];
+      const text = (i === 0 ? "" : ",") + JSON.stringify(part).slice(1, -1);
+      hold(text.length);
+      yield text;
+    }
+    yield "]";
+  }
+  yield "}";
+}
+
 /** The rest of a long export, which is made as its reader takes it. */
 async function* restOf(
   begin: string,
@@ -198,7 +233,7 @@ async function* restOf(
     // A reader that takes everything at once would leave no time for others.
     await othersTurn();
     const text = `${JSON.stringify(line)}\n`;
-    hold(LINES_IN_FLIGHT * text.length);
+    hold(PIECES_IN_FLIGHT * text.length);
     yield text;
   }
 }
