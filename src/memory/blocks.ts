@@ -12,10 +12,10 @@ import type { Requester } from "../base/requester.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
-import type { ComputedCode } from "../blockwork/fact-code.ts";
+import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
 import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { Labels, OnChannel } from "./labels.ts";
+import type { FactsInOrder, Labels } from "./labels.ts";
 import { innermost, sealedFor } from "./places.ts";
 import type { FactRecord, Store, UserState, View } from "./ports.ts";
 import type { Place } from "./records.ts";
@@ -29,8 +29,9 @@ export interface UserBlock {
   readonly overflow: readonly string[];
   /** How many are in use, of those that may be. */
   readonly carriers: { readonly used: number; readonly max: number };
-  /** In channel order. */
-  readonly facts: readonly OnChannel<FactRecord>[];
+  /** In channel order, and the channel of each. */
+  readonly facts: readonly FactRecord[];
+  readonly channels: readonly number[];
   /** When the next of its facts expires: then it is no longer the user's block. */
   readonly nextEndMs: number | null;
 }
@@ -122,18 +123,19 @@ export class Blocks {
   async build(work: Work, view: View, { stamp, facts: stored, nextEndMs }: UserState): Promise<UserBlock> {
     const { account, userId, places } = view;
     assert(stored.length > 0, "a user with a state has facts");
-    const facts = await this.#labels.inOrder(account, stored);
+    const inOrder = await this.#labels.inOrder(account, stored);
+    const { facts, channels } = inOrder;
     const { text, carried, overflow, carriers } = await this.#blockWork.build(work, {
-      facts,
+      facts: codableFacts(inOrder),
       key: this.#keyRing.writing(account),
       userId: sealedFor(view),
-      keep: (codes) => this.#keep(view, facts, codes),
+      keep: (codes) => this.#keep(view, inOrder, codes),
     });
     const room = { used: carriers, max: CARRIERS_MAX };
-    const labelsOf = (channels: readonly number[]) =>
-      facts.filter(({ channel }) => channels.includes(channel)).map(({ label }) => label);
+    const labelsOf = (some: readonly number[]) =>
+      facts.filter((_, i) => some.includes(channels[i])).map(({ label }) => label);
     const labels = { carried: labelsOf(carried), overflow: labelsOf(overflow) };
-    const block = { userId, stamp, text, ...labels, carriers: room, facts, nextEndMs };
+    const block = { userId, stamp, text, ...labels, carriers: room, facts, channels, nextEndMs };
     const slot = slotOf(account, userId);
     const cached = this.#cache.peek(slot);
     const byPlace = new Map(cached?.stamp === stamp ? cached.byPlace : []).set(innermost(places), block);
@@ -198,17 +200,33 @@ export class Blocks {
       const cached = this.#cache.peek(slotOf(account, userId));
       return cached?.stamp === state.stamp && cached.byPlace.has(innermost(places));
     };
-    const facts = await this.#labels.inOrder(account, state.facts);
-    const keep = (codes: readonly ComputedCode[]) => this.#keep(view, facts, codes);
-    await this.#blockWork.code(work, facts, keep, () => isQuiet() && !isBuilt());
+    const inOrder = await this.#labels.inOrder(account, state.facts);
+    const keep = (codes: readonly ComputedCode[]) => this.#keep(view, inOrder, codes);
+    await this.#blockWork.code(work, codableFacts(inOrder), keep, () => isQuiet() && !isBuilt());
   }
 
-  #keep({ account, userId }: View, facts: UserBlock["facts"], codes: readonly ComputedCode[]): void {
-    const names = new Map(facts.map(({ channel, place, label }) => [channel, { place, label }]));
-    const placed = codes.map(({ channel, ...code }) => ({ ...code, ...names.get(channel)! }));
+  #keep(
+    { account, userId }: View,
+    { facts, channels }: FactsInOrder<FactRecord>,
+    codes: readonly ComputedCode[],
+  ): void {
+    const placed = codes.map(({ channel, ...code }) => {
+      const { place, label } = facts[channels.indexOf(channel)];
+      return { ...code, place, label };
+    });
     // If this fails, the codes are computed again when next needed.
     this.#store.saveCodes(account, userId, placed).catch(() => {});
   }
+}
+
+/** Facts as they go into a block. */
+export function codableFacts({ facts, channels }: FactsInOrder<FactRecord>): CodableFact[] {
+  return facts.map(({ value, revision, code }, i) => ({
+    channel: channels[i],
+    value,
+    revision,
+    ...(code === undefined ? {} : { code }),
+  }));
 }
 
 /** The characters of the text and the values, twice: the answer that is made of them is kept too. */

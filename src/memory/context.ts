@@ -29,7 +29,7 @@ export function readContext(
     return andThen(services.blocks.of(requester, view), (block) => block ?? emptyContext(userId));
   return andThen(services.store.readUser(view), (state) => {
     if (state === undefined) return emptyContext(userId);
-    return andThen(services.labels.inOrder(account, state.facts), (facts) => ({
+    return andThen(services.labels.inOrder(account, state.facts), ({ facts }) => ({
       ...emptyContext(userId),
       facts,
     }));

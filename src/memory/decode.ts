@@ -55,9 +55,10 @@ export async function decodeThroughModel(
   // Begun before the build, so that both waits together stay within one deadline.
   const work = services.blockWork.begin(requester);
   const block = await services.blocks.of(requester, view);
-  const fact = block?.facts.find((candidate) => candidate.label === label);
-  if (block === undefined || fact === undefined) throw factNotFound(label);
-  const one = { text: block.text, expected: [fact], channels: [fact.channel] };
+  const at = block?.facts.findIndex((fact) => fact.label === label) ?? -1;
+  if (block === undefined || at < 0) throw factNotFound(label);
+  const [fact, channel] = [block.facts[at], block.channels[at]];
+  const one = { text: block.text, expected: [{ channel, value: fact.value }], channels: [channel] };
   const verified =
     block.carried.includes(label) &&
     (await findReadBackFault(services, work, sealedFor(view), one)) === undefined;

@@ -15,7 +15,8 @@ export async function listFacts(
   person: Person,
 ): Promise<readonly OnChannel<FactRecord>[]> {
   const state = await services.store.readUser(viewOf(account, person, services.clock.now()));
-  return services.labels.inOrder(account, state?.facts ?? []);
+  const facts = await services.labels.withChannels(account, state?.facts ?? []);
+  return facts.sort((a, b) => a.channel - b.channel);
 }
 
 export interface ForgetInput extends Person {

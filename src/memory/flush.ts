@@ -38,8 +38,10 @@ async function buildAndCompare(
   view: View,
   state: UserState,
 ): Promise<FlushedBlock> {
-  const isFaithful = async ({ text, carried, facts }: UserBlock) => {
-    const expected = facts.filter(({ label }) => carried.includes(label));
+  const isFaithful = async ({ text, carried, facts, channels }: UserBlock) => {
+    const expected = facts
+      .map(({ label, value }, i) => ({ label, value, channel: channels[i] }))
+      .filter(({ label }) => carried.includes(label));
     return (await findReadBackFault(services, work, sealedFor(view), { text, expected })) === undefined;
   };
   let block = await services.blocks.build(work, view, state);

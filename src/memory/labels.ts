@@ -124,25 +124,43 @@ export class Labels {
     });
   }
 
-  /** Facts with the channels of their labels. */
-  withChannels<F extends { readonly label: string }>(
-    account: string,
-    facts: readonly F[],
-  ): MaybePromise<OnChannel<F>[]> {
-    if (facts.every(({ label }) => findChannel(label) !== undefined))
-      return onChannels(STANDARD_LABELS, facts);
+  /** The channels of the labels of facts, in their order. */
+  channelsOf(account: string, facts: readonly Labelled[]): MaybePromise<readonly number[]> {
+    const standard = channelsIn(STANDARD_LABELS, facts);
+    if (standard !== undefined) return standard;
     return andThen(this.of(account), (known) => {
-      if (facts.every(({ label }) => known.channelOf(label) !== undefined)) return onChannels(known, facts);
-      return andThen(this.#read(account), (labels) => onChannels(labels, facts));
+      const channels = channelsIn(known, facts);
+      if (channels !== undefined) return channels;
+      return andThen(this.#read(account), (labels) => {
+        const found = channelsIn(labels, facts);
+        assert(found !== undefined, "a fact has one of the account's labels");
+        return found;
+      });
     });
   }
 
-  /** Facts in the order of their channels. */
-  inOrder<F extends { readonly label: string }>(
-    account: string,
-    facts: readonly F[],
-  ): MaybePromise<OnChannel<F>[]> {
-    return andThen(this.withChannels(account, facts), (found) => found.sort((a, b) => a.channel - b.channel));
+  /** Facts in the order of their channels; each label is there once. */
+  inOrder<F extends Labelled>(account: string, facts: readonly F[]): MaybePromise<FactsInOrder<F>> {
+    return andThen(this.channelsOf(account, facts), (channels) => {
+      // Quicker than sorting.
+      const byChannel: (F | undefined)[] = new Array(CHANNEL_COUNT_MAX).fill(undefined);
+      for (const [i, fact] of facts.entries()) byChannel[channels[i]] = fact;
+      const ordered: { facts: F[]; channels: number[] } = { facts: [], channels: [] };
+      for (const [channel, fact] of byChannel.entries()) {
+        if (fact === undefined) continue;
+        ordered.facts.push(fact);
+        ordered.channels.push(channel);
+      }
+      assert(ordered.facts.length === facts.length, "a label is there once");
+      return ordered;
+    });
+  }
+
+  /** Facts with the channels of their labels. */
+  withChannels<F extends Labelled>(account: string, facts: readonly F[]): MaybePromise<OnChannel<F>[]> {
+    return andThen(this.channelsOf(account, facts), (channels) =>
+      facts.map((fact, i) => ({ ...fact, channel: channels[i] })),
+    );
   }
 
   /** The labels of channels, in their order. */
@@ -164,18 +182,28 @@ export class Labels {
   }
 }
 
+interface Labelled {
+  readonly label: string;
+}
+
 /** With the channel of its label. */
 export type OnChannel<F> = F & { readonly channel: number };
 
-function onChannels<F extends { readonly label: string }>(
-  labels: AccountLabels,
-  facts: readonly F[],
-): OnChannel<F>[] {
-  return facts.map((fact) => {
-    const channel = labels.channelOf(fact.label);
-    assert(channel !== undefined, "a fact has one of the account's labels");
-    return { ...fact, channel };
-  });
+export interface FactsInOrder<F> {
+  readonly facts: readonly F[];
+  /** That of each. */
+  readonly channels: readonly number[];
+}
+
+/** Undefined where a label is not one of them. */
+function channelsIn(labels: AccountLabels, facts: readonly Labelled[]): number[] | undefined {
+  const channels: number[] = [];
+  for (const { label } of facts) {
+    const channel = labels.channelOf(label);
+    if (channel === undefined) return undefined;
+    channels.push(channel);
+  }
+  return channels;
 }
 
 export function byPlaceAndChannel(

@@ -90,7 +90,7 @@ async function verifyView(
   // No request waits for it: it has no deadline.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
-  const facts = await labels.inOrder(account, state.facts);
+  const facts = await labels.withChannels(account, state.facts);
   const bare = facts.map(({ code: _, ...fact }) => fact);
   const built = await blockWork.build(work, { ...job, facts: bare });
   const overflow = built.overflow.length;

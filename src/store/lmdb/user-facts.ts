@@ -109,26 +109,37 @@ export class UserWrites {
   countOthers({ places, changes, nowMs }: WriteRequest, memory: UserMemory): number {
     if (!this.#wasKnown) return 0;
     const used = places.filter((place) => this.#place(place).facts > 0);
-    const [first] = used;
-    if (first === undefined) return 0;
-    if (used.length === 1 && this.#place(first).ending === 0)
-      return this.#place(first).facts - memory.countLive(used, nowMs);
-    const labels = new Set(used.flatMap((place) => this.#liveLabels(place, nowMs)));
+    if (used.every((place) => this.#place(place).ending === 0))
+      return this.#countLabels(used) - memory.countLive(used, nowMs);
+    const labels = new Set(
+      used
+        .flatMap((place) => this.#factsAt(place))
+        .filter((fact) => isLive(fact, nowMs))
+        .map(({ label }) => label),
+    );
     for (const { label } of readingOf({ changes, places }).names) labels.delete(label);
     return labels.size;
   }
 
-  /** Where no fact expires, the keys say it. */
-  #liveLabels(place: Place, nowMs: number): string[] {
+  /** Labels of several places: those of the largest are counted, and only keys of the others are read. */
+  #countLabels(places: readonly Place[]): number {
+    const [largest, ...others] = places.toSorted((a, b) => this.#place(b).facts - this.#place(a).facts);
+    if (largest === undefined) return 0;
+    const labels = new Set(
+      others.flatMap((place) => {
+        const prefix = placeKey(this.#account, this.#userId, place);
+        return this.#writer.keys("facts", rangeBelow(prefix)).map((key) => labelOfKey(prefix, key));
+      }),
+    );
+    const isNew = (label: string) => !this.#writer.has("facts", this.#keyOf({ place: largest, label }));
+    return this.#place(largest).facts + [...labels].filter(isNew).length;
+  }
+
+  #factsAt(place: Place): FactRecord[] {
     const prefix = placeKey(this.#account, this.#userId, place);
-    const range = rangeBelow(prefix);
-    if (this.#place(place).ending === 0)
-      return this.#writer.keys("facts", range).map((key) => labelOfKey(prefix, key));
     return this.#writer
-      .entries("facts", range)
-      .map(({ key, value }) => unpackFact(place, labelOfKey(prefix, key), value, false))
-      .filter((fact) => isLive(fact, nowMs))
-      .map(({ label }) => label);
+      .entries("facts", rangeBelow(prefix))
+      .map(({ key, value }) => unpackFact(place, labelOfKey(prefix, key), value, false));
   }
 
   /** Puts what has become of the memory. */

@@ -66,7 +66,8 @@ export class Writer {
   ): T[] {
     // Names are in the order of the bytes of their keys.
     const [first, last] = [entryName(table, start), entryName(table, end)];
-    const changed = [...this.#changes.keys()].filter((name) => name >= first && name < last);
+    const changed: string[] = [];
+    for (const name of this.#changes.keys()) if (name >= first && name < last) changed.push(name);
     if (changed.length === 0) return stored;
     const all = new Map(stored.map((item) => [entryName(table, "key" in item ? item.key : item), item]));
     for (const name of changed) {

@@ -60,7 +60,7 @@ test("the index alone has the facts with their labels, and no block is built for
   await write("ada", "Ada", "Engine");
   const none = { text: "", overflow: [], carriers: { used: 0, max: 480 } };
   const indexOf = (userId: string) => readContext(services, requester, { userId }, "index");
-  const facts = factsOf("ada").map((fact, channel) => ({ ...fact, channel }));
+  const facts = factsOf("ada");
   assert.deepEqual(
     facts.map(({ label }) => label),
     ["USER.name", "USER.project"],

@@ -16,11 +16,22 @@ async function setUp(context: TestContext) {
   return { ...memory, valuesOf, forget };
 }
 
-test("facts are listed in the order of channels, whenever they were written", async (context) => {
-  const { store, valuesOf } = await setUp(context);
+test("facts are listed in the order of channels, wherever and whenever they were written", async (context) => {
+  const { services, store, valuesOf } = await setUp(context);
   const changes = changesOf([9, 30, 3].map((number) => [number, `on ${number}`]));
+  changes.push({ place: "loom", label: "USER.role", value: "on 6 of loom" });
   await store.write({ ...viewOf("eve", ACCOUNT), changes });
   assert.deepEqual(await valuesOf("eve"), ["on 3", "on 9", "on 30"]);
+  const inProject = await listFacts(services, ACCOUNT, { userId: "eve", project: "loom" });
+  assert.deepEqual(
+    inProject.map(({ value, channel }) => [value, channel]),
+    [
+      ["on 3", 3],
+      ["on 6 of loom", 6],
+      ["on 9", 9],
+      ["on 30", 30],
+    ],
+  );
 });
 
 test("an unknown user and another account's user have no facts", async (context) => {
