@@ -250,8 +250,7 @@ async function inOrder<F extends FactName>(
   const ordered: F[] = [];
   for (const [, ofPlace] of [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1))) {
     await turns.next(account);
-    const channels = await labels.inOrder(account, ofPlace);
-    for (const { channel: _, ...fact } of channels) ordered.push(fact as unknown as F);
+    ordered.push(...(await labels.inOrder(account, ofPlace)).facts);
   }
   return ordered;
 }
