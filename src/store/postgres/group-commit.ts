@@ -15,6 +15,7 @@ import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { CommitMetrics } from "../../memory/commit-metrics.ts";
+import { isWhole } from "../../memory/law/law.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { userSlot } from "./cluster/placement.ts";
 import type { Database } from "./connection/database.ts";
@@ -89,9 +90,20 @@ export class GroupCommit {
       this.#waiting += 1;
       if (this.#held.take(write)) return;
       const lane = this.#apart.get(this.#workerOf(write)) ?? this.#shared;
+      if (isWhole(request)) {
+        this.#setUserApart(lane, write);
+        return;
+      }
       lane.queue.push(write);
       lane.running ??= this.#drain(lane);
     });
+  }
+
+  /** Work on a whole user may take long: it is done apart, behind what waits of its user. */
+  #setUserApart(lane: Lane, write: QueuedWrite): void {
+    const isOfUser = (other: QueuedWrite) => userOf(other) === userOf(write);
+    this.#held.add([...lane.queue.filter(isOfUser), write]);
+    lane.queue = lane.queue.filter((other) => !isOfUser(other));
   }
 
   /** Whether a write was stored within this time. */

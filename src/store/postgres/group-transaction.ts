@@ -42,7 +42,7 @@ export function groupTransaction(
   return async (sql, onSend) => {
     const statements = new Statements(sql, isCluster);
     try {
-      const found = await readGroup(statements, requests, group);
+      const found = await readGroup(statements, requests, group, turn);
       const memories: UserMemory[] = [];
       for (const [i, user] of found.users.entries()) {
         const counts = await countPlaces(statements, users[i], user);
@@ -57,7 +57,7 @@ export function groupTransaction(
       );
       if (isChanged) {
         onSend();
-        await storeGroup(statements, users, memories, records);
+        await storeGroup(statements, users, memories, records, turn);
       } else await statements.run("ROLLBACK");
       return decisions.map((decision) => (decision instanceof Failure ? decision : decision.outcome));
     } catch (error) {

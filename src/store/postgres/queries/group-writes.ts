@@ -39,6 +39,9 @@ export interface GroupRecords {
 }
 
 const INTEGER_MAX = 2 ** 31 - 1;
+/** Facts, and events, that become rows in one go. A group of others has fewer. */
+const CHANGED_MAX = 512;
+const EVENTS_MAX = 1_000;
 
 /** Sends all statements, and the commit behind them; throws the first failure. */
 export async function storeGroup(
@@ -46,30 +49,50 @@ export async function storeGroup(
   users: readonly GroupUser[],
   memories: readonly UserMemory[],
   records: GroupRecords,
+  turn: () => Promise<void>,
 ): Promise<void> {
   const changed = users.flatMap((user, i) =>
     Array.from(memories[i].differences(), (difference) => ({ user, difference })),
   );
   const stored = users.map((user, i) => ({ user, memory: memories[i] }));
-  await allOf<unknown>([
-    // What is removed may be written anew.
-    ...statements.change([
-      ...removeFacts(statements, changed),
-      ...shortenHistory(statements, changed),
+  const sent: Promise<unknown>[] = [];
+  const send = (answers: readonly Promise<unknown>[]) => {
+    // Their failures show in the end.
+    for (const answer of answers) answer.catch(() => {});
+    sent.push(...answers);
+  };
+  // The facts of a large user go part by part, and what else there is with the last of them.
+  let rest = changed;
+  for (; rest.length > CHANGED_MAX; rest = rest.slice(CHANGED_MAX)) {
+    const part = rest.slice(0, CHANGED_MAX);
+    send(statements.change([...removeFacts(statements, part), ...shortenHistory(statements, part)]));
+    send(statements.change([...storeFacts(statements, part), ...storeHistory(statements, part)]));
+    await turn();
+  }
+  // What is removed may be written anew.
+  send(
+    statements.change([
+      ...removeFacts(statements, rest),
+      ...shortenHistory(statements, rest),
       ...removeUsers(statements, stored),
       ...removeReplays(records),
     ]),
-    ...statements.change([
-      ...storeFacts(statements, changed),
-      ...storeHistory(statements, changed),
+  );
+  send(
+    statements.change([
+      ...storeFacts(statements, rest),
+      ...storeHistory(statements, rest),
       ...storeUsers(statements, stored),
       ...storeReplays(statements, records),
       ...storeCounts(statements, records),
     ]),
-    ...records.erased.map((erased) => removeEvents(statements, erased)),
-    ...storeEvents(statements, records),
-    statements.run("COMMIT"),
-  ]);
+  );
+  send(records.erased.map((erased) => removeEvents(statements, erased)));
+  for (let i = 0; i < records.events.length; i += EVENTS_MAX) {
+    if (i > 0) await turn();
+    send(storeEvents(statements, records.events.slice(i, i + EVENTS_MAX)));
+  }
+  await allOf<unknown>([...sent, statements.run("COMMIT")]);
 }
 
 interface ChangedFact {
@@ -338,7 +361,7 @@ const EVENT: readonly ColumnType[] = [
 ];
 
 /** Whoever records an event locks the counter until the commit, so that events can be read in the order of their numbers. */
-function storeEvents(statements: Statements, { events }: GroupRecords): Promise<unknown>[] {
+function storeEvents(statements: Statements, events: GroupRecords["events"]): Promise<unknown>[] {
   return statements.parts(events).map((some) => {
     const cells = some.map((event, i): Cell[] => {
       const { account, userId, place, label, revision, kind, writtenBy, atMs } = event;
