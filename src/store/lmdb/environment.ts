@@ -13,7 +13,6 @@ import { Failure } from "../../base/errors.ts";
 import { CommitThread } from "./commit-thread.ts";
 import { DATA_FILE, noteSize } from "./data-folder.ts";
 import { identityOf } from "./folder-lock.ts";
-import type { ChangeLog } from "./long-writes.ts";
 
 /** A table's position goes into the checksums of its records: append only, never reorder. */
 export const TABLES = [
@@ -55,6 +54,15 @@ interface FastTable {
 export type Reader = {
   peek(table: TableName, key: Buffer): Buffer | undefined;
 } & Pick<Environment, "entries" | "keys" | "count">;
+
+/** Changes of any number, as bytes that a thread reads. (long-writes.ts) */
+export interface PackedChanges {
+  readonly count: number;
+  readonly chunks: readonly { readonly bytes: Uint8Array; readonly length: number }[];
+  add(change: Change): void;
+  /** With whole records. */
+  records(): Iterable<Change>;
+}
 
 /** A commit that failed. */
 export class CommitError extends Error {
@@ -185,7 +193,7 @@ export class Environment {
   }
 
   /** Like commit, for changes of any number. */
-  async commitLog(log: ChangeLog, changes: readonly Change[]): Promise<void> {
+  async commitLog(log: PackedChanges, changes: readonly Change[]): Promise<void> {
     for (const change of changes) log.add(change);
     // lmdb cannot read memory that threads share: of its values it gets copies.
     const copied = (change: Change) => ({ ...change, value: change.value && Buffer.from(change.value) });

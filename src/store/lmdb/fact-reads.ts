@@ -27,7 +27,15 @@ import {
   userKey,
   userOfKey,
 } from "./entry-keys.ts";
-import { type Entry, type Environment, FIRST_KEY, type Reader } from "./environment.ts";
+import {
+  describeKey,
+  type Entry,
+  type Environment,
+  FIRST_KEY,
+  isSound,
+  type Reader,
+  TABLES,
+} from "./environment.ts";
 import { stampOf, unpackEarlier, unpackFact, unpackPlace, unpackUser } from "./records.ts";
 import { isPlaceKey } from "./user-facts.ts";
 
@@ -294,6 +302,21 @@ export async function* walkUsers(
     for (const user of users) yield splitUserKey(user);
     if (users.length < PAGE) return;
     start = rangeBelow(users[PAGE - 1]).end;
+  }
+}
+
+/** Records that fail their checksum, in all tables. */
+export async function* findDamage(readable: () => Environment): AsyncGenerator<string> {
+  for (const table of TABLES) {
+    for (let start = FIRST_KEY; ; ) {
+      const page = readable().records(table, { start, limit: PAGE });
+      for (const { key, value } of page) {
+        if (!isSound(table, key, value)) yield `${table} ${describeKey(key)}`;
+      }
+      if (page.length < PAGE) break;
+      start = Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 }
 

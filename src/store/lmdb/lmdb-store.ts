@@ -9,7 +9,6 @@ import { assert, assertInteger } from "../../base/assert.ts";
 import { monotonicClock, type SteadyClock, systemClock } from "../../base/clock.ts";
 import { FairTurns } from "../../base/fair-turns.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
-import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { atOnce, inSlices, type Sliced } from "../../base/slices.ts";
 import { noStep } from "../../base/steps.ts";
@@ -40,18 +39,11 @@ import type {
 } from "../../memory/records.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
 import { counterKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
-import {
-  describeKey,
-  Environment,
-  FIRST_KEY,
-  isSound,
-  type Reader,
-  TABLES,
-  type TableName,
-} from "./environment.ts";
+import { Environment, type Reader, type TableName } from "./environment.ts";
 import {
   countFacts,
   describeUser,
+  findDamage,
   type LifeOptions,
   type ListOptions,
   listPlaces,
@@ -211,7 +203,7 @@ export class LmdbStore implements Store {
     return readStamp(this.#readable(), account, userId);
   }
 
-  readUser(view: View): MaybePromise<UserState | undefined> {
+  readUser(view: View): UserState | undefined | Promise<UserState | undefined> {
     const environment = this.#readable();
     if (countFacts(environment, view) <= FACTS_AT_ONCE) return atOnce(readUser(environment, view));
     return this.#readInSlices(view.account, (reader) => readUser(reader, view));
@@ -394,18 +386,8 @@ export class LmdbStore implements Store {
     return nextEndIn(this.#readable());
   }
 
-  async *findDamage(): AsyncGenerator<string> {
-    for (const table of TABLES) {
-      for (let start = FIRST_KEY; ; ) {
-        const page = this.#readable().records(table, { start, limit: PAGE });
-        for (const { key, value } of page) {
-          if (!isSound(table, key, value)) yield `${table} ${describeKey(key)}`;
-        }
-        if (page.length < PAGE) break;
-        start = Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    }
+  findDamage(): AsyncGenerator<string> {
+    return findDamage(() => this.#readable());
   }
 
   /** Rewrites the store without the bytes of what was forgotten or overwritten before it began. */

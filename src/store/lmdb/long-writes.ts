@@ -10,6 +10,7 @@ import {
   type Change,
   type Entry,
   type Environment,
+  type PackedChanges,
   recordOf,
   TABLES,
   type TableName,
@@ -34,7 +35,7 @@ const CHUNK_BYTES = 2 ** 18;
  * Changes as bytes that another thread reads, in order: table 1 · length of the key 2 · length of the record 4 (0: it is
  * removed) · key · record.
  */
-export class ChangeLog {
+export class ChangeLog implements PackedChanges {
   readonly chunks: { readonly bytes: Buffer; length: number }[] = [];
   count = 0;
 
