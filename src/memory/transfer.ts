@@ -99,7 +99,7 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     }
   const labels = new Labels(store);
   if (account !== undefined && userId !== undefined) {
-    yield* linesOf(placesOf(store, account, userId, { nowMs, turn }), { account, userId, labels, turn });
+    yield* linesOf(livesAt(store, account, userId, { nowMs, turn }), { account, userId, labels, turn });
     return;
   }
   for await (const user of store.walkUsers(account)) {
@@ -152,7 +152,7 @@ interface ListedLines {
  * One user, place by place, so that a large one is never in memory as a whole. Fails where a place was moved or forgotten
  * meanwhile: what was moved might be missing.
  */
-async function* placesOf(
+async function* livesAt(
   store: Store,
   account: string,
   userId: string,
