@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FairTurns } from "../../src/base/fair-turns.ts";
 import { HISTORY_DEFAULT } from "../../src/base/limits.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import { readConfig } from "../../src/config.ts";
@@ -80,7 +81,7 @@ export async function openPostgres(options: BenchOptions): Promise<PostgresSubje
       name: "postgres, one statement per encode",
       store: {
         write: async (request) => {
-          const options = { historyMax: HISTORY_DEFAULT, isCluster: false };
+          const options = { historyMax: HISTORY_DEFAULT, isCluster: false, turns: new FairTurns() };
           const [result] = await database.commit(groupTransaction([request], options));
           if (result instanceof Error) throw result;
           return result;

@@ -3,7 +3,7 @@
 import { Failure } from "./errors.ts";
 
 /** Characters. */
-const LINE_LENGTH_MAX = 4 * 2 ** 20;
+const LINE_LENGTH_MAX = 2 ** 20;
 
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();

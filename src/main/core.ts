@@ -56,13 +56,14 @@ export interface CoreOptions extends OpenStoreOptions {
 export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
   checkReader();
   const metrics = new Metrics();
+  const turns = new FairTurns();
   const { queueMax } = config;
   if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
     throw new ConfigError(
       `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
         "name its file with --master-key FILE, or give those blocks up with --new-master-key",
     );
-  const found = await openStore(config, { ...options, metrics });
+  const found = await openStore(config, { ...options, metrics, turns });
   const { store: opened, embedded, eventLog, clock, compact, historyMax } = found;
   const keyRing = new KeyRing(await openMasterKeys(config, found));
   const workers = new BlockThreads({
@@ -91,7 +92,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     events,
     blocks,
     flushes,
-    turns: new FairTurns(),
+    turns,
     idempotency,
     clock,
     historyMax,

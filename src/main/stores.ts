@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Clock, ServiceClock } from "../base/clock.ts";
+import type { FairTurns } from "../base/fair-turns.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
@@ -54,10 +55,10 @@ export interface OpenedStore {
 
 export async function openStore(
   config: Config,
-  options: OpenStoreOptions & { metrics: Metrics },
+  options: OpenStoreOptions & { metrics: Metrics; turns: FairTurns },
 ): Promise<OpenedStore> {
   const { databasePool, dataFolder, historyMax, queueMax } = config;
-  const { clock, metrics, readOnly, warn } = options;
+  const { clock, metrics, readOnly, turns, warn } = options;
   if (config.databaseUrl === undefined) {
     const store = await LmdbStore.open({ ...options, folder: dataFolder, queueMax, historyMax });
     const compact = (progress?: Progress) => store.compact(progress);
@@ -79,6 +80,7 @@ export async function openStore(
     queueMax,
     historyMax,
     metrics,
+    turns,
     ...(clock === undefined ? {} : { clock }),
     ...(readOnly === undefined ? {} : { readOnly }),
     ...(warn === undefined ? {} : { warn }),

@@ -5,6 +5,7 @@
 
 import { assert } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
+import { atOnce, inSlices, type Sliced } from "../base/slices.ts";
 import type { Caller } from "./authentication.ts";
 import {
   type EncodeResult,
@@ -17,7 +18,6 @@ import {
 import type { UserEvent } from "./events.ts";
 import { factNotFound } from "./facts.ts";
 import { checkAuthor } from "./identifiers.ts";
-import { byPlaceAndChannel } from "./labels.ts";
 import { type FactName, nameOf } from "./law/user-memory.ts";
 import { innermost, isInside, OWN_PLACE, type Person, viewOf } from "./places.ts";
 import type { EarlierFact, FactRecord, UserLife } from "./ports.ts";
@@ -47,9 +47,11 @@ export async function factHistory(
   const { label, userId } = input;
   const { places, nowMs } = viewOf(account, input, services.clock.now());
   await services.labels.find(account, label);
-  const life = await services.store.readLife(account, userId, { nowMs, label });
-  const lives = lifeByFact(life, services.historyMax);
-  const ofPlaces = [...places].reverse().flatMap((place) => lives.get(nameOf({ place, label })) ?? []);
+  const lives = places.toReversed().map(async (place) => {
+    const life = await services.store.readLife(account, userId, { nowMs, place, label });
+    return [...atOnce(lifeByFact(life, services.historyMax)).values()];
+  });
+  const ofPlaces = (await Promise.all(lives)).flat();
   const found = ofPlaces.find(({ present }) => present !== undefined) ?? ofPlaces[0];
   if (found === undefined) throw factNotFound(label);
   const revisions = [...found.earlier].reverse();
@@ -110,12 +112,21 @@ export async function userChanges(
   input: ChangesInput,
 ): Promise<{ events: readonly FactEvent[]; isMore: boolean }> {
   const { sinceMs = 0, limit, after } = input;
-  const life = await lifeIn(services, account, input);
-  const wanted = eventsOf(life, services.historyMax)
-    .filter(({ atMs }) => atMs >= sinceMs)
-    .sort(byTimeBackwards)
-    .filter((event) => after === undefined || byTimeBackwards(after, event) < 0);
-  return { events: wanted.slice(0, limit), isMore: wanted.length > limit };
+  const { store, turns, historyMax, clock } = services;
+  const view = viewOf(account, input, clock.now());
+  const isWanted = (event: FactEvent) =>
+    event.atMs >= sinceMs && (after === undefined || byTimeBackwards(after, event) < 0);
+  const turn = () => turns.next(account);
+  let newest: FactEvent[] = [];
+  for (const place of await store.listPlaces(account, input.userId)) {
+    if (input.project !== undefined && !isInside(place, innermost(view.places))) continue;
+    await turn();
+    const life = await store.readLife(account, input.userId, { nowMs: view.nowMs, place });
+    const events = await inSlices(eventsOf(life, historyMax), turn);
+    // Those of all places need not be in memory at once.
+    newest = [...newest, ...events.filter(isWanted)].sort(byTimeBackwards).slice(0, limit + 1);
+  }
+  return { events: newest.slice(0, limit), isMore: newest.length > limit };
 }
 
 /** A value that was written and ended in the same millisecond was written first. */
@@ -126,8 +137,10 @@ function byTimeBackwards(a: EventMark, b: EventMark): number {
 
 const NOBODY = { writtenBy: null, sessionId: null };
 
-function eventsOf(life: UserLife, historyMax: number) {
-  return [...lifeByFact(life, historyMax).values()].flatMap(({ present, earlier }) => {
+function* eventsOf(life: UserLife | undefined, historyMax: number): Sliced<FactEvent[]> {
+  const events: FactEvent[] = [];
+  for (const { present, earlier } of (yield* lifeByFact(life, historyMax)).values()) {
+    yield;
     const written = valuesOf({ present, earlier }).map((fact, i) => ({
       ...partsOf(fact),
       kind: "written" as const,
@@ -140,8 +153,9 @@ function eventsOf(life: UserLife, historyMax: number) {
         ? []
         : [{ ...partsOf(fact), ...NOBODY, kind: fact.ended, atMs: fact.endedAtMs }],
     );
-    return [...written, ...ended];
-  });
+    events.push(...written, ...ended);
+  }
+  return events;
 }
 
 function partsOf({ place, label, revision, value, writtenBy, sessionId }: KeptValue) {
@@ -211,25 +225,34 @@ export async function rollBack(
   refuseUnlessStored(outcome, caller, nowMs);
   assert(outcome.outcome === "stored" && outcome.report?.rollback !== undefined, "a rollback is reported");
   const { changes, unreached, isDone } = outcome.report.rollback;
-  if (outcome.changes.length > 0) services.blocks.drop(account, userId);
-  const inOrder = async <F extends FactName>(facts: readonly F[]) =>
-    (await services.labels.withChannels(account, facts)).sort(byPlaceAndChannel);
+  const isChanged = isDone && changes.length > 0;
+  if (isChanged) services.blocks.drop(account, userId);
   return {
-    changes: (await inOrder(changes)).map(({ channel: _, ...change }) => change),
-    unreached: (await inOrder(unreached)).map(({ channel: _, ...fact }) => fact),
+    changes: await inOrder(services, account, changes),
+    unreached: await inOrder(services, account, unreached),
     isDone,
-    used: outcome.changes.length === 0 ? undefined : outcome.used,
+    used: isChanged ? outcome.used : undefined,
   };
 }
 
-/** The life of a user at all places, or at the innermost of the call and those inside it. */
-async function lifeIn(services: MemoryServices, account: string, person: Person): Promise<UserLife> {
-  const { places, nowMs } = viewOf(account, person, services.clock.now());
-  const life = await services.store.readLife(account, person.userId, { nowMs });
-  if (life === undefined) return { stamp: "", facts: [], earlier: [] };
-  if (person.project === undefined) return life;
-  const isAsked = ({ place }: { place: Place }) => isInside(place, innermost(places));
-  return { ...life, facts: life.facts.filter(isAsked), earlier: life.earlier.filter(isAsked) };
+/** By place and channel, one place after the other. */
+async function inOrder<F extends FactName>(
+  { labels, turns }: MemoryServices,
+  account: string,
+  facts: readonly F[],
+): Promise<F[]> {
+  const byPlace = new Map<Place, F[]>();
+  for (const fact of facts) {
+    const known = byPlace.get(fact.place);
+    if (known === undefined) byPlace.set(fact.place, [fact]);
+    else known.push(fact);
+  }
+  const ordered: F[] = [];
+  for (const [, ofPlace] of [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    await turns.next(account);
+    ordered.push(...(await labels.inOrder(account, ofPlace)).facts);
+  }
+  return ordered;
 }
 
 interface FactLife {
@@ -246,7 +269,7 @@ function valuesOf({ present, earlier }: Pick<FactLife, "present" | "earlier">): 
 }
 
 /** Facts and history by place and label, with as much of the history as is to be kept. */
-function lifeByFact(life: UserLife | undefined, historyMax: number): Map<string, FactLife> {
+function* lifeByFact(life: UserLife | undefined, historyMax: number): Sliced<Map<string, FactLife>> {
   const byFact = new Map<string, FactLife>();
   const of = ({ place, label }: { place: Place; label: string }) => {
     const name = nameOf({ place, label });
@@ -254,9 +277,16 @@ function lifeByFact(life: UserLife | undefined, historyMax: number): Map<string,
     byFact.set(name, known);
     return known;
   };
-  for (const fact of life?.facts ?? []) of(fact).present = fact;
-  for (const fact of life?.earlier ?? []) of(fact).earlier.push(fact);
+  for (const fact of life?.facts ?? []) {
+    yield;
+    of(fact).present = fact;
+  }
+  for (const fact of life?.earlier ?? []) {
+    yield;
+    of(fact).earlier.push(fact);
+  }
   for (const [name, fact] of byFact) {
+    yield;
     fact.earlier = historyMax === 0 ? [] : withoutGap(fact).slice(-historyMax);
     if (fact.earlier.length === 0 && fact.present === undefined) byFact.delete(name);
   }

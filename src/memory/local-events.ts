@@ -4,10 +4,12 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
+import { atOnce, inSlices, type Sliced } from "../base/slices.ts";
 import type { EventIds, EventIdsOf } from "./event-ids.ts";
 import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent, type UserEvent } from "./events.ts";
-import { isInside, OWN_PLACE } from "./places.ts";
+import { isInside } from "./places.ts";
 import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
 import type { EndedFact, Place } from "./records.ts";
 import { StoreLayer } from "./store-layer.ts";
@@ -18,11 +20,17 @@ interface AccountLog {
   dropped: number;
   /** Undefined: of a user or place that was forgotten since. The number stays taken. */
   events: (UserEvent | undefined)[];
+  /** What is still to be told. */
+  backlog: (UserEvent | undefined)[];
   /** When the last listener left. */
   leftAtMs: number | undefined;
 }
 
 const EVENTS_MAX = 10_000;
+/** So many more are dropped together: to drop one takes as long. */
+const DROPPED = 1_000;
+/** Events of one write that are told in one go. */
+const TOLD_AT_ONCE = 256;
 const LOOK_MS = 10_000;
 
 export class LocalEvents implements EventSource {
@@ -46,7 +54,7 @@ export class LocalEvents implements EventSource {
     if (log !== undefined) log.leftAtMs = undefined;
     else {
       const ids = this.#idsOf(account, randomUUID());
-      this.#logs.set(account, { ids, dropped: 0, events: [], leftAtMs: undefined });
+      this.#logs.set(account, { ids, dropped: 0, events: [], backlog: [], leftAtMs: undefined });
     }
     this.#timer ??= setInterval(() => this.#dropOld(), LOOK_MS).unref();
   }
@@ -61,6 +69,7 @@ export class LocalEvents implements EventSource {
     const log = this.#logs.get(account);
     const number = log?.ids.numberOf(id);
     if (log === undefined || number === undefined) return undefined;
+    drop(log, Math.max(0, log.events.length - EVENTS_MAX));
     const from = number - log.dropped;
     if (from < 0 || from > log.events.length) return undefined;
     return log.events
@@ -78,11 +87,9 @@ export class LocalEvents implements EventSource {
       return outcome;
     };
     told.forgetUser = async (account, userId, place) => {
-      const found = await store.forgetUser(account, userId, place);
-      if (found) this.#forget(account, userId, place);
-      const event = { userId, place: place ?? OWN_PLACE, label: undefined, revision: 0, writtenBy: null };
-      if (found) this.#tell(account, { ...event, kind: "forgotten", atMs: this.#clock.now() });
-      return found;
+      const changes = [{ kind: "erase", within: place ?? null } as const];
+      const outcome = await told.write({ account, userId, changes, places: [], nowMs: this.#clock.now() });
+      return outcome.outcome === "stored" && outcome.report?.erased === true;
     };
     const tellEnded = (ended: readonly EndedFact[]) => {
       for (const fact of ended) this.#tellEnded(fact);
@@ -99,10 +106,28 @@ export class LocalEvents implements EventSource {
     return told;
   }
 
-  #tellWrite({ account, userId }: WriteRequest, outcome: WriteOutcome): void {
-    if (outcome.outcome !== "stored") return;
-    for (const { label, ...event } of outcome.events)
-      this.#tell(account, { ...event, userId, label: label ?? undefined });
+  #tellWrite({ account, userId, changes: [first] }: WriteRequest, outcome: WriteOutcome): void {
+    const log = this.#logs.get(account);
+    if (outcome.outcome !== "stored" || log === undefined) return;
+    if (first?.kind === "erase" && outcome.report?.erased) forget(log, userId, first.within);
+    const { events } = outcome;
+    const isWaiting = log.backlog.length > 0;
+    for (const { label, ...event } of events)
+      log.backlog.push({ ...event, userId, label: label ?? undefined });
+    if (isWaiting) return;
+    const telling = this.#tellBacklog(account, log);
+    // Those of a large user take a while; what comes after them waits.
+    if (events.length <= TOLD_AT_ONCE) atOnce(telling);
+    else void inSlices(telling, () => setImmediate());
+  }
+
+  *#tellBacklog(account: string, log: AccountLog): Sliced<void> {
+    for (let i = 0; i < log.backlog.length; i++) {
+      yield;
+      const event = log.backlog[i];
+      if (event !== undefined) this.#tell(account, event);
+    }
+    log.backlog = [];
   }
 
   #tellEnded({ account, endedAtMs: atMs, ...fact }: EndedFact): void {
@@ -114,15 +139,7 @@ export class LocalEvents implements EventSource {
     if (log === undefined) return;
     log.events.push(event);
     this.#tellListeners(account, toldOf(log, log.dropped + log.events.length, event));
-    if (log.events.length > EVENTS_MAX) drop(log, log.events.length - EVENTS_MAX);
-  }
-
-  #forget(account: string, userId: string, place: Place | undefined): void {
-    const log = this.#logs.get(account);
-    if (log === undefined) return;
-    const isForgotten = (event: UserEvent) =>
-      event.userId === userId && (place === undefined || isInside(event.place, place));
-    log.events = log.events.map((event) => (event && isForgotten(event) ? undefined : event));
+    if (log.events.length >= EVENTS_MAX + DROPPED) drop(log, log.events.length - EVENTS_MAX);
   }
 
   /** Logs that nobody has listened to for an hour, and events older than that. */
@@ -142,6 +159,16 @@ export class LocalEvents implements EventSource {
     clearInterval(this.#timer);
     this.#logs.clear();
   }
+}
+
+/** @param within a place and those inside it; null: all of the user */
+function forget(log: AccountLog, userId: string, within: Place | null): void {
+  const kept = (event: UserEvent | undefined) => {
+    const isForgotten = event?.userId === userId && (within === null || isInside(event.place, within));
+    return isForgotten ? undefined : event;
+  };
+  log.events = log.events.map(kept);
+  log.backlog = log.backlog.map(kept);
 }
 
 function toldOf(log: AccountLog, number: number, event: UserEvent): ToldEvent {

@@ -84,6 +84,14 @@ export interface UserLife {
   readonly earlier: readonly EarlierFact[];
 }
 
+/** What a list of users shows of one. */
+export interface UserDescription {
+  /** How many facts each place has, where it has any; in the order of their bytes. */
+  readonly facts: ReadonlyMap<Place, number>;
+  /** When a fact was last written; null where only a history is left. */
+  readonly updatedAtMs: number | null;
+}
+
 /** What a label asks of its values. */
 export interface ValueTerms {
   readonly label: string;
@@ -278,6 +286,8 @@ export interface WriteReport {
   /** Facts that were moved, or imported. */
   readonly moved?: number;
   readonly imported?: number;
+  /** Whether there was something to erase. */
+  readonly erased?: boolean;
 }
 
 /**
@@ -290,6 +300,7 @@ export type WriteOutcome =
       readonly channelCount: number;
       readonly used: number;
       readonly revision: number;
+      /** Where there is a report, only facts that expire. */
       readonly changes: readonly MadeChange[];
       readonly events: readonly UserChange[];
       readonly report?: WriteReport;
@@ -342,6 +353,7 @@ export interface FactStore {
   ): Promise<UserLife | undefined>;
   /** Where a user has facts or a history, in the order of their bytes; places with neither may be among them. */
   listPlaces(account: string, userId: string): Promise<Place[]>;
+  describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined>;
   write(request: WriteRequest): Promise<WriteOutcome>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void>;

@@ -34,14 +34,18 @@ async function markFacts(
 ): Promise<MarkedFact[]> {
   const state = await store.readUser(view);
   const stored = new Map(state?.facts.map(({ label, value }) => [label, value]) ?? []);
-  const life = facts.some(({ label }) => !stored.has(label))
-    ? await store.readLife(view.account, view.userId, { nowMs: view.nowMs })
-    : undefined;
+  const lost = facts.filter(({ label }) => !stored.has(label));
+  const lives = lost.flatMap(({ label }) =>
+    view.places.map((place) =>
+      store.readLife(view.account, view.userId, { nowMs: view.nowMs, place, label }),
+    ),
+  );
+  const earlier = (await Promise.all(lives)).flatMap((life) => life?.earlier ?? []);
   const markOf = ({ label, value }: Omit<MarkedFact, "mark">): Mark => {
     const present = stored.get(label);
     if (present !== undefined) return present === value ? "current" : "replaced";
-    const ends = life?.earlier.filter((fact) => fact.label === label && view.places.includes(fact.place));
-    const last = ends?.reduce((a, b) => (b.endedAtMs >= a.endedAtMs ? b : a), ends[0]);
+    const ends = earlier.filter((fact) => fact.label === label);
+    const last = ends.reduce((a, b) => (b.endedAtMs >= a.endedAtMs ? b : a), ends[0]);
     return last?.ended ?? "unknown_here";
   };
   return facts.map((fact) => ({ ...fact, mark: markOf(fact) }));

@@ -14,6 +14,7 @@ export class StoreLayer implements Store {
   readStamp: Store["readStamp"] = (...given) => this.#below.readStamp(...given);
   readLife: Store["readLife"] = (...given) => this.#below.readLife(...given);
   listPlaces: Store["listPlaces"] = (...given) => this.#below.listPlaces(...given);
+  describeUser: Store["describeUser"] = (...given) => this.#below.describeUser(...given);
   write: Store["write"] = (...given) => this.#below.write(...given);
   saveCodes: Store["saveCodes"] = (...given) => this.#below.saveCodes(...given);
   forgetUser: Store["forgetUser"] = (...given) => this.#below.forgetUser(...given);

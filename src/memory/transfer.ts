@@ -6,9 +6,11 @@
  * only with `withKeys`.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { ACCOUNT_DEFAULT } from "../base/account.ts";
 import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
+import { inSlices } from "../base/slices.ts";
 import type { AtStep } from "../base/steps.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import {
@@ -23,7 +25,7 @@ import {
 } from "./export-lines.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
-import type { EarlierFact, FactRecord, Store } from "./ports.ts";
+import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
 import type { KeyRecord, KeyRequest } from "./records.ts";
 import { checkUserLine, importUserLine, type UserLine, userLine } from "./user-lines.ts";
 
@@ -74,11 +76,13 @@ export interface ExportOptions {
   readonly account?: string | undefined;
   /** Only this user of the account, without keys. */
   readonly userId?: string | undefined;
+  /** Lets others have the event loop. */
+  readonly turn?: () => Promise<unknown>;
 }
 
-/** Everything that is asked for. What changes meanwhile is in it or not; each user, or each place of a single one, is whole. */
+/** Everything that is asked for. What changes meanwhile is in it or not; each user, or each place of a single one, is of one state. */
 export async function* exportLines(store: Store, options: ExportOptions): AsyncGenerator<ExportLine> {
-  const { nowMs, account, userId } = options;
+  const { nowMs, account, userId, turn = () => setImmediate() } = options;
   if (userId === undefined) {
     for (const key of await store.listKeys(account))
       yield { kind: "key", key, usage: await store.readDailyUsage(key.id, ...ALL_DAYS) };
@@ -95,57 +99,100 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     }
   const labels = new Labels(store);
   if (account !== undefined && userId !== undefined) {
-    yield* userLines(store, account, userId, { nowMs, labels });
+    yield* linesOf(livesAt(store, account, userId, { nowMs, turn }), { account, userId, labels, turn });
     return;
   }
   for await (const user of store.walkUsers(account)) {
     // The demo's account cannot be imported, and is nobody's.
     if (user.account === DEMO_ACCOUNT) continue;
     const life = await store.readLife(user.account, user.userId, { nowMs });
-    if (life !== undefined && life.facts.length + life.earlier.length > 0)
-      yield await userLine(user.account, user.userId, life, labels);
+    if (life !== undefined) yield* linesOf(byPlace(life), { ...user, labels, turn });
   }
   if (account === undefined)
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
 }
 
-/** About the length of a user's line from which on there is a further one. */
-const LINE_LENGTH = 512 * 1024;
+/** About the length of a user's line from which on there is a further one: it is made, and read, in one go. */
+const LINE_LENGTH = 128 * 1024;
 /** What a value takes in a line beside its text. */
 const VALUE_EXTRA_LENGTH = 200;
 
+type Life = Pick<UserLife, "facts" | "earlier">;
+
+/** The lines of a user: one, or several, in which each label at a place is whole. */
+async function* linesOf(
+  lives: AsyncIterable<Life> | Iterable<Life>,
+  { account, userId, labels, turn }: ListedLines,
+): AsyncGenerator<UserLine> {
+  let part: { facts: FactRecord[]; earlier: EarlierFact[] } = { facts: [], earlier: [] };
+  let length = 0;
+  for await (const life of lives) {
+    for (const { facts, earlier } of byLabel(life)) {
+      part.facts.push(...facts);
+      part.earlier.push(...earlier);
+      for (const { value } of [...facts, ...earlier]) length += value.length + VALUE_EXTRA_LENGTH;
+      if (length < LINE_LENGTH) continue;
+      await turn();
+      yield await userLine(account, userId, part, labels);
+      [part, length] = [{ facts: [], earlier: [] }, 0];
+    }
+  }
+  if (part.facts.length + part.earlier.length > 0) yield await userLine(account, userId, part, labels);
+}
+
+interface ListedLines {
+  readonly account: string;
+  readonly userId: string;
+  readonly labels: Labels;
+  readonly turn: () => Promise<unknown>;
+}
+
 /**
- * One user, place by place, so that a large one is never in memory as a whole: in one line, or in several of half a
- * megabyte. Each place is whole. The export fails where one was moved or forgotten meanwhile: what was moved might be
- * missing.
+ * One user, place by place, so that a large one is never in memory as a whole. Fails where a place was moved or forgotten
+ * meanwhile: what was moved might be missing.
  */
-async function* userLines(
+async function* livesAt(
   store: Store,
   account: string,
   userId: string,
-  { nowMs, labels }: { readonly nowMs: number; readonly labels: Labels },
-): AsyncGenerator<UserLine> {
+  { nowMs, turn }: { readonly nowMs: number; readonly turn: () => Promise<unknown> },
+): AsyncGenerator<Life> {
   const places = await store.listPlaces(account, userId);
-  let facts: FactRecord[] = [];
-  let earlier: EarlierFact[] = [];
-  let length = 0;
-  const line = () => userLine(account, userId, { facts, earlier }, labels);
   for (const place of places) {
+    await turn();
     const life = await store.readLife(account, userId, { nowMs, place });
-    for (const fact of life?.facts ?? []) facts.push(fact);
-    for (const fact of life?.earlier ?? []) earlier.push(fact);
-    for (const { value } of [...(life?.facts ?? []), ...(life?.earlier ?? [])])
-      length += value.length + VALUE_EXTRA_LENGTH;
-    if (length < LINE_LENGTH) continue;
-    yield await line();
-    [facts, earlier, length] = [[], [], 0];
+    if (life !== undefined) yield life;
   }
   const present = new Set(places.length > 1 ? await store.listPlaces(account, userId) : places);
   if (!places.every((place) => present.has(place)))
     throw new Failure("overloaded", "A project of this user was moved or forgotten meanwhile.", {
       retryAfterS: 1,
     });
-  if (facts.length + earlier.length > 0) yield await line();
+}
+
+/** A life is in the order of places. */
+function* byPlace({ facts, earlier }: Life): Generator<Life> {
+  let [fact, past] = [0, 0];
+  const places = new Set([...facts, ...earlier].map(({ place }) => place));
+  for (const place of places) {
+    const [firstFact, firstPast] = [fact, past];
+    while (facts[fact]?.place === place) fact += 1;
+    while (earlier[past]?.place === place) past += 1;
+    yield { facts: facts.slice(firstFact, fact), earlier: earlier.slice(firstPast, past) };
+  }
+}
+
+/** The labels of a place. */
+function byLabel({ facts, earlier }: Life): Iterable<{ facts: FactRecord[]; earlier: EarlierFact[] }> {
+  const labels = new Map<string, { facts: FactRecord[]; earlier: EarlierFact[] }>();
+  const of = (label: string) => {
+    const known = labels.get(label) ?? { facts: [], earlier: [] };
+    labels.set(label, known);
+    return known;
+  };
+  for (const fact of facts) of(fact.label).facts.push(fact);
+  for (const fact of earlier) of(fact.label).earlier.push(fact);
+  return labels.values();
 }
 
 /**
@@ -173,7 +220,7 @@ export function lineImport(
     }
     if (line.kind === "user") {
       await labelled;
-      checkUserLine(line, await labels.of(line.account));
+      await inSlices(checkUserLine(line, await labels.of(line.account)), () => setImmediate());
       return { facts: await importUserLine(store, line, nowMs) };
     }
     requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));

@@ -1,12 +1,13 @@
 /**
  * A user's line in an export: facts of all places in the form of GET /facts, and earlier values. An import writes a
- * whole line or nothing of it (law/imports.ts), and may be repeated. A large user has several lines, each with places
- * of its own.
+ * whole line or nothing of it (law/imports.ts), and may be repeated. A large user has several lines, in which each label at
+ * a place is whole.
  */
 
 import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import type { Sliced } from "../base/slices.ts";
 import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
 import {
   type AccountLabels,
@@ -132,15 +133,17 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
 }
 
 /** Throws unless a line can be imported into an account with these labels. */
-export function checkUserLine(line: UserLine, labels: AccountLabels): void {
+export function* checkUserLine(line: UserLine, labels: AccountLabels): Sliced<void> {
   const { facts, earlier = [] } = line;
   if (!Array.isArray(facts) || !Array.isArray(earlier)) throw wrong("the facts of a user must be a list");
   for (const fact of facts) {
+    yield;
     checkExported(fact, labels);
     if (fact.expires_at !== undefined && !isTime(fact.expires_at))
       throw wrong("a fact has no sound expires_at");
   }
   for (const fact of earlier) {
+    yield;
     checkExported(fact, labels);
     if (!ENDINGS.includes(fact.ended) || !isTime(fact.ended_at)) throw wrong("an earlier value has no end");
   }

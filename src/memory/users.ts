@@ -36,15 +36,11 @@ export async function listUsers(
   const nowMs = clock.now();
   const users = await Promise.all(
     found.slice(0, limit).map(async (userId) => {
-      const life = await store.readLife(account, userId, { nowMs });
-      if (life === undefined) return [];
-      const { facts } = life;
-      const listed: ListedUser = {
-        userId,
-        projects: [...new Set(facts.map(({ place }) => place))].filter((place) => place !== OWN_PLACE),
-        channelCount: facts.filter(({ place }) => place === OWN_PLACE).length,
-        updatedAtMs: facts.length === 0 ? null : Math.max(...facts.map(({ updatedAtMs }) => updatedAtMs)),
-      };
+      const described = await store.describeUser(account, userId, nowMs);
+      if (described === undefined) return [];
+      const { facts, updatedAtMs } = described;
+      const projects = [...facts.keys()].filter((place) => place !== OWN_PLACE);
+      const listed: ListedUser = { userId, projects, channelCount: facts.get(OWN_PLACE) ?? 0, updatedAtMs };
       return [listed];
     }),
   );

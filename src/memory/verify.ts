@@ -74,8 +74,8 @@ async function usersIn(store: Store): Promise<number> {
 /** The person's own place, and every other one with facts. */
 async function viewsOf({ store, clock }: MemoryServices, account: string, userId: string): Promise<View[]> {
   const nowMs = clock.now();
-  const life = await store.readLife(account, userId, { nowMs });
-  const places = new Set([OWN_PLACE, ...(life?.facts.map(({ place }) => place) ?? [])]);
+  const described = await store.describeUser(account, userId, nowMs);
+  const places = new Set([OWN_PLACE, ...(described?.facts.keys() ?? [])]);
   return [...places].map((place) => ({ account, userId, places: placesOf(place || undefined), nowMs }));
 }
 

@@ -6,12 +6,12 @@ import { momentOf } from "../../base/clock.ts";
 import { type Failure, invalidRequest } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { forgetUser } from "../../memory/facts.ts";
-import { type EventMark, rollBack, userChanges } from "../../memory/history.ts";
+import { type EventMark, type RollbackResult, rollBack, userChanges } from "../../memory/history.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { moveProject } from "../../memory/project-move.ts";
 import { exportLines } from "../../memory/transfer.ts";
 import { listUsers } from "../../memory/users.ts";
-import { Answer } from "../request/answer.ts";
+import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -20,8 +20,10 @@ import { changesAnswer, rollbackAnswer, usersAnswer } from "./life-mapping.ts";
 const PAGE = 50;
 /** From this length on an export is a stream that waits for its reader. */
 const EXPORT_LENGTH = 512 * 1024;
+/** Changes of an answer that are made in one go. */
+const PIECE = 256;
 /** One that the reader takes, and the next. */
-const LINES_IN_FLIGHT = 2;
+const PIECES_IN_FLIGHT = 2;
 
 export function userRoutes({ memory }: HttpServices, answers: ByteBudget) {
   return {
@@ -49,7 +51,14 @@ export function userRoutes({ memory }: HttpServices, answers: ByteBudget) {
       const toMs = momentIn(to, "to");
       const input = { userId, project, toMs, dryRun, partial, writtenBy, sessionId };
       const result = await rollBack(memory, call.caller, input);
-      return Answer.json(rollbackAnswer(result, dryRun === true), { used: result.used });
+      const isDryRun = dryRun === true;
+      if (result.changes.length <= PIECE)
+        return Answer.json(rollbackAnswer(result, isDryRun), { used: result.used });
+      const hold = (bytes: number) => call.holdAnswer(answers, PIECES_IN_FLIGHT * bytes);
+      return new Answer<ReturnType<typeof rollbackAnswer>>(
+        Readable.from(rollbackPieces(result, isDryRun, hold)),
+        { type: JSON_TYPE, used: result.used },
+      );
     },
 
     async moveProject(call) {
@@ -64,13 +73,18 @@ export function userRoutes({ memory }: HttpServices, answers: ByteBudget) {
       const { user_id: userId } = call.query;
       checkIdentifier(userId, "user_id");
       const { account } = call.caller;
-      const lines = exportLines(memory.store, { account, userId, nowMs: memory.clock.now() });
+      const lines = exportLines(memory.store, {
+        account,
+        userId,
+        nowMs: memory.clock.now(),
+        turn: () => memory.turns.next(account),
+      });
       const terms = { type: "application/x-ndjson", headers: ["cache-control", "no-store"] };
       let begin = "";
       for (let next = await lines.next(); !next.done; next = await lines.next()) {
         begin += `${JSON.stringify(next.value)}\n`;
         if (begin.length < EXPORT_LENGTH) continue;
-        call.holdAnswer(answers, LINES_IN_FLIGHT * begin.length);
+        call.holdAnswer(answers, PIECES_IN_FLIGHT * begin.length);
         return new Answer(
           Readable.from(restOf(begin, lines, (bytes) => call.holdAnswer(answers, bytes))),
           terms,
@@ -99,6 +113,29 @@ export async function usersPage(
   return usersAnswer(users, isMore && last !== undefined ? cursorOf(last.userId) : null);
 }
 
+/** The JSON of an answer with many changes, which is made as its reader takes it. */
+async function* rollbackPieces(
+  result: RollbackResult,
+  isDryRun: boolean,
+  hold: (bytes: number) => void,
+): AsyncGenerator<string> {
+  const answerWith = (part: Partial<RollbackResult>) =>
+    rollbackAnswer({ ...result, changes: [], unreached: [], ...part }, isDryRun);
+  yield `{"status":${JSON.stringify(answerWith({}).status)}`;
+  for (const name of ["changes", "unreached"] as const) {
+    yield `,"${name}":[`;
+    for (let i = 0; i < result[name].length; i += PIECE) {
+      await othersTurn();
+      const part = answerWith({ [name]: result[name].slice(i, i + PIECE) })[name];
+      const text = (i === 0 ? "" : ",") + JSON.stringify(part).slice(1, -1);
+      hold(text.length);
+      yield text;
+    }
+    yield "]";
+  }
+  yield "}";
+}
+
 /** The rest of a long export, which is made as its reader takes it. */
 async function* restOf(
   begin: string,
@@ -110,7 +147,7 @@ async function* restOf(
     // A reader that takes everything at once would leave no time for others.
     await othersTurn();
     const text = `${JSON.stringify(line)}\n`;
-    hold(LINES_IN_FLIGHT * text.length);
+    hold(PIECES_IN_FLIGHT * text.length);
     yield text;
   }
 }

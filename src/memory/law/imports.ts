@@ -4,6 +4,7 @@
  * repeated.
  */
 
+import type { Sliced } from "../../base/slices.ts";
 import type { ImportChange, PastValue } from "../ports.ts";
 import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
@@ -13,9 +14,11 @@ interface PastStep {
   readonly revision: number;
 }
 
-export function importSteps(memory: UserMemory, { lives }: ImportChange, nowMs: number): Steps {
+export function* importSteps(memory: UserMemory, { lives }: ImportChange, nowMs: number): Sliced<Steps> {
   let facts = 0;
-  const steps = lives.flatMap(({ place, label, values }) => {
+  const steps: PastStep[] = [];
+  for (const { place, label, values } of lives) {
+    yield;
     const name = { place, label };
     // What has expired on the way is not written any more.
     const sound = values.filter(({ ended, expiresAtMs = null }) => {
@@ -23,8 +26,8 @@ export function importSteps(memory: UserMemory, { lives }: ImportChange, nowMs: 
     });
     const wanted = memory.isKnown(name) ? sound.filter(({ ended }) => ended === undefined) : sound;
     facts += wanted.filter(({ ended }) => ended === undefined).length;
-    return pastOf(name, wanted);
-  });
+    steps.push(...pastOf(name, wanted));
+  }
   // In the order in which they were written: what does not fit a block later is still the oldest. Not by their times,
   // since a clock may have been set back.
   const ordered = steps.sort((a, b) => a.revision - b.revision).map(({ step }) => step);

@@ -10,6 +10,7 @@
 import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
+import type { Sliced } from "../../base/slices.ts";
 import { valueFault } from "../identifiers.ts";
 import { OWN_PLACE } from "../places.ts";
 import type {
@@ -21,6 +22,7 @@ import type {
   Replay,
   ReplayedChange,
   WriteOutcome,
+  WriteReport,
   WriteRequest,
 } from "../ports.ts";
 import type { Place, UserChange } from "../records.ts";
@@ -102,31 +104,36 @@ function readingOfChange(change: Change, counted: readonly Place[]): Reading {
   }
 }
 
-/** Decides a request, and changes the memory accordingly. Throws a Failure, after which the memory is not to be used. */
-export function applyLaw(
+/**
+ * Decides a request, and changes the memory accordingly; may be interrupted after each fact. Throws a Failure, after which the
+ * memory is not to be used.
+ */
+export function* applyLaw(
   memory: UserMemory,
   request: WriteRequest,
   { replay, used, others, gone }: Found,
-): Decision {
+): Sliced<Decision> {
   const undecided = { counted: 0, isWiped: false, answer: null };
   if (replay === "mismatch") return { ...undecided, outcome: { outcome: "mismatch", used } };
   if (replay !== undefined) return { ...undecided, outcome: { outcome: "replayed", used, ...replay } };
-  const { steps, report } = stepsOf(memory, request);
-  const lost = steps.find(({ change }) => change.value !== null && gone.has(change.label));
+  const { steps, report } = yield* stepsOf(memory, request);
+  // What is made as it goes names no label, has no condition, and does not count.
+  const listed = Array.isArray(steps) ? (steps as readonly Step[]) : [];
+  const lost = listed.find(({ change }) => change.value !== null && gone.has(change.label));
   if (lost !== undefined) {
     const { label, param = "" } = lost.change;
     return { ...undecided, outcome: { outcome: "label_gone", used, label, param } };
   }
   const counted =
-    request.quota === undefined ? 0 : steps.filter(({ change }) => change.value !== null).length;
+    request.quota === undefined ? 0 : listed.filter(({ change }) => change.value !== null).length;
   const limit = request.quota?.limit ?? null;
   if (counted > 0 && limit !== null && used + counted > limit)
     return { ...undecided, outcome: { outcome: "limit", used } };
-  const conflict = conflictOf(memory, steps);
+  const conflict = conflictOf(memory, listed);
   if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
   const { facts: factsBefore, revision: revisionBefore } = memory;
-  const { made, isWiped, ...taken } = take(memory, steps);
-  const events = eventsOf(request, made, taken.events);
+  const { made, isWiped, ...taken } = yield* take(memory, steps, report !== undefined);
+  const events = eventsOf(request, report, taken.events);
   if (request.changes.some(({ kind }) => kind === "expire"))
     events.push(...endExpired(memory, request.nowMs));
   refuseUnlessRoom(memory, factsBefore);
@@ -149,7 +156,7 @@ export function applyLaw(
   };
 }
 
-function stepsOf(memory: UserMemory, request: WriteRequest): Steps {
+function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
   const { changes, nowMs, writtenBy = null, sessionId = null } = request;
   assert(Number.isSafeInteger(nowMs), "a write has a moment");
   const author = { writtenBy, sessionId };
@@ -172,23 +179,24 @@ function stepsOf(memory: UserMemory, request: WriteRequest): Steps {
     case "restore":
       return { steps: by(restoreSteps(memory, first, nowMs)) };
     case "erase": {
-      const { within } = first;
-      const isMeant = ({ place }: FactName) => within !== OWN_PLACE || place === OWN_PLACE;
-      return {
-        steps: by(memory.names.filter(isMeant).map(({ place, label }) => ({ place, label, value: null }))),
-      };
+      const names = memory.names.filter(({ place }) => first.within !== OWN_PLACE || place === OWN_PLACE);
+      return { steps: forgetting(names, { author, nowMs }), report: { erased: names.length > 0 } };
     }
     case "expire":
       return { steps: [] };
     case "rollback": {
-      const { writes, report } = rollbackSteps(memory, first, nowMs);
+      const { writes, report } = yield* rollbackSteps(memory, first, nowMs);
       return { steps: by(writes), report };
     }
     case "move":
-      return moveSteps(memory, first, nowMs);
+      return yield* moveSteps(memory, first, nowMs);
     case "import":
-      return importSteps(memory, first, nowMs);
+      return yield* importSteps(memory, first, nowMs);
   }
+}
+
+function* forgetting(names: Iterable<FactName>, by: Pick<Step, "author" | "nowMs">): Generator<Step> {
+  for (const { place, label } of names) yield { change: { place, label, value: null }, ...by };
 }
 
 /** Forgets the fact that counts in the places; where there is none, what is kept of it at the last resort. */
@@ -235,11 +243,13 @@ function conflictOf(memory: UserMemory, steps: readonly Step[]) {
   return undefined;
 }
 
-function take(memory: UserMemory, steps: readonly Step[]) {
+/** @param isReported most of it need not be told fact by fact */
+function* take(memory: UserMemory, steps: Iterable<Step>, isReported: boolean) {
   const made: MadeChange[] = [];
   const events = new Map<string, UserChange>();
   let isWiped = false;
   for (const { change, author, nowMs } of steps) {
+    yield;
     const { place, label, value, expiresAtMs = null } = change;
     const name = nameOf(change);
     const expired = memory.endExpired(change, nowMs);
@@ -252,7 +262,8 @@ function take(memory: UserMemory, steps: readonly Step[]) {
       if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;
     }
     const revision = found ? memory.revision : 0;
-    made.push({ place, label, value, revision, expiresAtMs, before, found });
+    if (!isReported || expiresAtMs !== null)
+      made.push({ place, label, value, revision, expiresAtMs, before, found });
     if (value !== null || before !== undefined)
       events.set(name, {
         place,
@@ -269,11 +280,11 @@ function take(memory: UserMemory, steps: readonly Step[]) {
 /** What is erased as a whole is told once. */
 function eventsOf(
   { changes: [first], nowMs }: WriteRequest,
-  made: readonly MadeChange[],
+  report: WriteReport | undefined,
   events: UserChange[],
 ): UserChange[] {
   if (first?.kind !== "erase") return events;
-  if (!made.some(({ found }) => found)) return [];
+  if (!report?.erased) return [];
   const place = first.within ?? OWN_PLACE;
   return [{ place, label: null, revision: 0, kind: "forgotten", writtenBy: null, atMs: nowMs }];
 }

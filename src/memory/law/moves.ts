@@ -3,19 +3,26 @@
  * writers. Where both have a label, the value that was written last counts, and the others are in its history.
  */
 
+import type { Sliced } from "../../base/slices.ts";
 import { isInside } from "../places.ts";
 import type { EarlierFact, FactRecord, MoveChange } from "../ports.ts";
 import type { Place } from "../records.ts";
 import { pastOf } from "./imports.ts";
 import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
-export function moveSteps(memory: UserMemory, { from, to }: MoveChange, nowMs: number): Steps {
+export function* moveSteps(memory: UserMemory, { from, to }: MoveChange, nowMs: number): Sliced<Steps> {
   const moved = memory.names.filter(({ place }) => isInside(place, from));
-  const steps = moved.flatMap(({ place, label }) =>
-    stepsOf(memory, { place, label }, to + place.slice(from.length), nowMs),
-  );
-  const facts = moved.filter((name) => memory.live(name, nowMs) !== undefined).length;
-  return { steps, report: { moved: facts } };
+  let facts = 0;
+  for (const name of moved) {
+    yield;
+    if (memory.live(name, nowMs) !== undefined) facts += 1;
+  }
+  // Each is made when it is its turn: what moves, and where to, are apart.
+  function* steps(): Generator<Step> {
+    for (const { place, label } of moved)
+      yield* stepsOf(memory, { place, label }, to + place.slice(from.length), nowMs);
+  }
+  return { steps: steps(), report: { moved: facts } };
 }
 
 function stepsOf(memory: UserMemory, name: FactName, target: Place, nowMs: number): readonly Step[] {

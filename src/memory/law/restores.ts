@@ -1,6 +1,7 @@
 /** An earlier value written again, and a user put back to a moment. */
 
 import { Failure } from "../../base/errors.ts";
+import type { Sliced } from "../../base/slices.ts";
 import type {
   EarlierFact,
   FactChange,
@@ -29,15 +30,19 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
  * What has expired since the moment stays away: its end has come. When another value would have ended is not known: like
  * any write without an end, it lasts, or has the life of its label.
  */
-export function rollbackSteps(
+export function* rollbackSteps(
   memory: UserMemory,
   { toMs, partial, dryRun, ttls }: RollbackChange,
   nowMs: number,
-): { readonly writes: readonly FactChange[]; readonly report: { readonly rollback: RollbackReport } } {
+): Sliced<{
+  readonly writes: readonly FactChange[];
+  readonly report: { readonly rollback: RollbackReport };
+}> {
   const changes: RollbackReport["changes"][number][] = [];
   const unreached: FactName[] = [];
   const writes: FactChange[] = [];
   for (const { place, label } of memory.names) {
+    yield;
     const values = valuesOf(memory, { place, label }, nowMs);
     if (values.length === 0) continue;
     const present = memory.live({ place, label }, nowMs);

@@ -5,6 +5,7 @@
  */
 
 import { assert } from "../../base/assert.ts";
+import type { Sliced } from "../../base/slices.ts";
 import type { EarlierFact, FactChange, FactRecord, WriteReport } from "../ports.ts";
 import type { Place } from "../records.ts";
 
@@ -70,7 +71,8 @@ export interface Step {
 }
 
 export interface Steps {
-  readonly steps: readonly Step[];
+  /** A list, or made while they are taken. */
+  readonly steps: Iterable<Step>;
   readonly report?: WriteReport;
 }
 
@@ -103,11 +105,13 @@ export class UserMemory {
     this.#revision = revision;
     this.#facts = facts;
     this.#heads = heads;
-    for (const found of named) {
-      const { place, label, present, last } = found;
-      assert(present === undefined || present.ordinal === last, "the present value is the last one");
-      this.#states.set(nameOf(found), { place, label, found, present, last, dropBelow: 0, added: [] });
-    }
+    for (const found of named) this.add(found);
+  }
+
+  add(found: FoundFact): void {
+    const { place, label, present, last } = found;
+    assert(present === undefined || present.ordinal === last, "the present value is the last one");
+    this.#states.set(nameOf(found), { place, label, found, present, last, dropBelow: 0, added: [] });
   }
 
   get revision(): number {
@@ -244,11 +248,11 @@ export class UserMemory {
   }
 
   /** Does a change whole or, where it throws, not at all. */
-  attempt<T>(change: () => T): T {
+  *attempt<T>(change: Sliced<T>): Sliced<T> {
     const before = { revision: this.#revision, facts: this.#facts, heads: this.#heads };
     const states = new Map(this.#states);
     try {
-      return change();
+      return yield* change;
     } catch (error) {
       this.#revision = before.revision;
       this.#facts = before.facts;
@@ -259,15 +263,13 @@ export class UserMemory {
   }
 
   /** What has changed since it was found. */
-  differences(): FactDifference[] {
+  *differences(): Generator<FactDifference> {
     assert(this.#facts >= 0 && this.#heads >= 0, "facts and histories are counted once each");
-    const changed: FactDifference[] = [];
     for (const { place, label, found, present, last, dropBelow, added } of this.#states.values()) {
       if (present === found.present && last === found.last && dropBelow === 0) continue;
       const { present: before, last: lastBefore } = found;
-      changed.push({ place, label, before, present, lastBefore, last, dropBelow, added });
+      yield { place, label, before, present, lastBefore, last, dropBelow, added };
     }
-    return changed;
   }
 
   /** Of a whole user, or place, what was not found is not there. */

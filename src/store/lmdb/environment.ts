@@ -7,9 +7,10 @@
 import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { type Database, open, type RangeOptions, type RootDatabase } from "lmdb";
+import { type Database, type GetOptions, open, type RangeOptions, type RootDatabase } from "lmdb";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { Failure } from "../../base/errors.ts";
+import { CommitThread } from "./commit-thread.ts";
 import { DATA_FILE, noteSize } from "./data-folder.ts";
 import { identityOf } from "./folder-lock.ts";
 
@@ -44,6 +45,25 @@ export interface Change {
   readonly value: Buffer | undefined;
 }
 
+/** Its types leave out the options. */
+interface FastTable {
+  getBinaryFast(key: Buffer, options: GetOptions): Buffer | undefined;
+}
+
+/** What is read of one state. */
+export type Reader = {
+  peek(table: TableName, key: Buffer): Buffer | undefined;
+} & Pick<Environment, "entries" | "keys" | "count">;
+
+/** Changes of any number, as bytes that a thread reads. (long-writes.ts) */
+export interface PackedChanges {
+  readonly count: number;
+  readonly chunks: readonly { readonly bytes: Uint8Array; readonly length: number }[];
+  add(change: Change): void;
+  /** With whole records. */
+  records(): Iterable<Change>;
+}
+
 /** A commit that failed. */
 export class CommitError extends Error {
   override name = "CommitError";
@@ -62,6 +82,20 @@ const PANIC = "MDB_PANIC";
 export const KEY_BYTES_MAX = 1_978;
 /** Address space set aside, not memory and not disk. */
 const MAP_BYTES = 64 * 2 ** 30;
+const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
+const OPTIONS = {
+  ...BINARY,
+  mapSize: MAP_BYTES,
+  maxDbs: 32,
+  // A commit's promise then resolves when the disk has it. Overlapping the sync with the next commit was not
+  // faster (docs/decisions/0025), and left open which commit a promise belongs to.
+  overlappingSync: false,
+  // The group commit batches already. The library's batching also leaves a promise that nobody awaits: when a
+  // commit fails, its rejection would end the process.
+  eventTurnBatching: false,
+};
+/** So many changes are handed to lmdb in a millisecond or two; more are the work of a thread. */
+const CHANGES_MAX = 512;
 /** The lowest possible key, where a range begins by default: lmdb takes no empty key. */
 export const FIRST_KEY = Buffer.of(0);
 
@@ -71,29 +105,16 @@ export class Environment {
   readonly #tables: Record<TableName, Database<Buffer, Buffer>>;
   readonly #onDamage: () => void;
   readonly #identity: string;
+  #thread: CommitThread | undefined;
+  readonly #readings = new Set<Promise<unknown>>();
   #isClosed = false;
 
   /** @param onDamage called for each read that meets a damaged record */
   constructor(folder: string, onDamage: () => void = () => {}) {
     this.folder = folder;
     this.#onDamage = onDamage;
-    this.#root = open<Buffer, Buffer>({
-      path: folder,
-      mapSize: MAP_BYTES,
-      maxDbs: 32,
-      encoding: "binary",
-      keyEncoding: "binary",
-      // A commit's promise then resolves when the disk has it. Overlapping the sync with the next commit was not
-      // faster (docs/decisions/0009), and left open which commit a promise belongs to.
-      overlappingSync: false,
-      // The group commit batches already. The library's batching also leaves a promise that nobody awaits: when a
-      // commit fails, its rejection would end the process.
-      eventTurnBatching: false,
-    });
-    const tables = TABLES.map((name) => [
-      name,
-      this.#root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" }),
-    ]);
+    this.#root = open<Buffer, Buffer>({ path: folder, ...OPTIONS });
+    const tables = TABLES.map((name) => [name, this.#root.openDB<Buffer, Buffer>({ name, ...BINARY })]);
     this.#tables = Object.fromEntries(tables) as Record<TableName, Database<Buffer, Buffer>>;
     for (const file of [DATA_FILE, "lock.mdb"]) chmodSync(join(folder, file), 0o600);
     this.#identity = identityOf(join(folder, DATA_FILE));
@@ -106,9 +127,29 @@ export class Environment {
   }
 
   /** Like get, without copying: the bytes are valid until the next read of any kind. */
-  peek(table: TableName, key: Buffer): Buffer | undefined {
-    const record = this.#table(table).getBinaryFast(key);
+  peek(table: TableName, key: Buffer, options: GetOptions = {}): Buffer | undefined {
+    const record = (this.#table(table) as FastTable).getBinaryFast(key, options);
     return record && this.#valueOf(table, key, record);
+  }
+
+  /**
+   * Reads one state of the tables, in several turns of the event loop. lmdb reuses no page of that state meanwhile, and
+   * this is not closed.
+   */
+  async reading<T>(read: (reader: Reader) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw closed();
+    const transaction = this.#root.useReadTransaction();
+    const reading = read({
+      peek: (table, key) => this.peek(table, key, { transaction }),
+      entries: (table, range) => this.entries(table, { ...range, transaction }),
+      keys: (table, range) => this.keys(table, { ...range, transaction }),
+      count: (table, range) => this.count(table, { ...range, transaction }),
+    }).finally(() => {
+      this.#readings.delete(reading);
+      transaction.done();
+    });
+    this.#readings.add(reading);
+    return reading;
   }
 
   has(table: TableName, key: Buffer): boolean {
@@ -146,24 +187,40 @@ export class Environment {
     const records = Array.from(changes, ({ table, key, value }) => ({
       table,
       key,
-      value: value && packRecord(table, key, value),
+      value: value && recordOf(table, key, value),
     }));
     return this.copy(records);
   }
 
+  /** Like commit, for changes of any number. */
+  async commitLog(log: PackedChanges, changes: readonly Change[]): Promise<void> {
+    for (const change of changes) log.add(change);
+    // lmdb cannot read memory that threads share: of its values it gets copies.
+    const copied = (change: Change) => ({ ...change, value: change.value && Buffer.from(change.value) });
+    if (log.count <= CHANGES_MAX) return this.copy(Array.from(log.records(), copied));
+    this.#thread ??= new CommitThread({
+      options: { path: this.folder, ...OPTIONS },
+      tableOptions: BINARY,
+      tables: TABLES,
+    });
+    const thread = this.#thread;
+    return this.#write(() => thread.commit(log.chunks));
+  }
+
   /** Like commit, but copies records of another environment unchanged, damaged ones included. */
   copy(records: Iterable<Change>): Promise<void> {
-    return this.#write(() => {
+    const put = () => {
       for (const { table, key, value } of records) {
         if (value === undefined) void this.#table(table).remove(key);
         else void this.#table(table).put(key, value);
       }
-    });
+    };
+    return this.#write(() => this.#root.batch(put));
   }
 
-  async #write(work: () => void): Promise<void> {
+  async #write(work: () => Promise<unknown>): Promise<void> {
     try {
-      await this.#root.batch(work);
+      await work();
     } catch (error) {
       throw new CommitError(await causeOf(error), this.#stillWorks());
     } finally {
@@ -200,7 +257,7 @@ export class Environment {
    * would end with that.
    */
   #table(name: TableName): Database<Buffer, Buffer> {
-    if (this.#isClosed) throw new Failure("store_unavailable", "The store is closed.", { retryAfterS: 5 });
+    if (this.#isClosed) throw closed();
     return this.#tables[name];
   }
 
@@ -230,8 +287,14 @@ export class Environment {
   async close(isOwn = true): Promise<void> {
     this.#isClosed = true;
     if (isOwn && this.isInPlace) noteSize(this.folder);
+    await Promise.allSettled(this.#readings);
+    await this.#thread?.end();
     await this.#root.close();
   }
+}
+
+function closed(): Failure {
+  return new Failure("store_unavailable", "The store is closed.", { retryAfterS: 5 });
 }
 
 interface TableStatistics {
@@ -264,7 +327,8 @@ export function describeKey(key: Buffer): string {
   return JSON.stringify(key.toString());
 }
 
-function packRecord(table: TableName, key: Buffer, value: Buffer): Buffer {
+/** A value with its checksum. */
+export function recordOf(table: TableName, key: Buffer, value: Buffer): Buffer {
   const record = Buffer.allocUnsafe(value.length + CRC32_BYTES);
   record.set(value);
   record.writeUInt32BE(checksumOf(table, key, value), value.length);

@@ -1,26 +1,43 @@
-/** The reads of users' facts. All reads of one call are of one snapshot: nothing else runs between them. */
+/** The reads of users' facts. All reads of one call are of one state: nothing else runs between them, or a Reader sees to it. */
 
 import { Failure } from "../../base/errors.ts";
+import type { Sliced } from "../../base/slices.ts";
 import { asExpired, type FactName, isLive } from "../../memory/law/user-memory.ts";
-import type { EarlierFact, FactRecord, UserLife, UserState, View } from "../../memory/ports.ts";
+import type {
+  EarlierFact,
+  FactRecord,
+  UserDescription,
+  UserLife,
+  UserState,
+  View,
+} from "../../memory/ports.ts";
 import type { Place } from "../../memory/records.ts";
 import {
   answersOf,
   factKey,
   HEAD,
+  historyKey,
   labelOfKey,
   momentOfEndKey,
   placeKey,
   placeOfKey,
   rangeBelow,
-  splitFactKey,
   splitHistoryKey,
   splitUserKey,
   userKey,
   userOfKey,
 } from "./entry-keys.ts";
-import { type Environment, FIRST_KEY } from "./environment.ts";
+import {
+  describeKey,
+  type Entry,
+  type Environment,
+  FIRST_KEY,
+  isSound,
+  type Reader,
+  TABLES,
+} from "./environment.ts";
 import { stampOf, unpackEarlier, unpackFact, unpackPlace, unpackUser } from "./records.ts";
+import { isPlaceKey } from "./user-facts.ts";
 
 /** Users that a walk reads at once. */
 const PAGE = 256;
@@ -47,7 +64,7 @@ export function readFact(environment: Environment, view: View, label: string): F
 }
 
 function factAt(
-  environment: Environment,
+  environment: Reader,
   account: string,
   userId: string,
   { place, label }: FactName,
@@ -62,31 +79,36 @@ function factAt(
 }
 
 /** The facts of a place, as its record counts them. A missing one is damage as well: its key may have been changed. */
-function factCount(environment: Environment, account: string, userId: string, place: Place): number {
+function factCount(environment: Reader, account: string, userId: string, place: Place): number {
   const key = place === "" ? userKey(account, userId) : placeKey(account, userId, place);
   const bytes = environment.peek("facts", key);
   if (bytes === undefined) return 0;
   return (place === "" ? unpackUser(bytes).own : unpackPlace(bytes)).facts;
 }
 
-export function readStamp(environment: Environment, account: string, userId: string): string | undefined {
+export function readStamp(environment: Reader, account: string, userId: string): string | undefined {
   const bytes = environment.peek("facts", userKey(account, userId));
   return bytes && stampOf(bytes);
 }
 
-export function readUser(environment: Environment, view: View): UserState | undefined {
+/** How many facts a view has at most. */
+export function countFacts(reader: Reader, { account, userId, places }: View): number {
+  return places.reduce((count, place) => count + factCount(reader, account, userId, place), 0);
+}
+
+export function* readUser(reader: Reader, view: View): Sliced<UserState | undefined> {
   const { account, userId, places, nowMs } = view;
   const counting = new Map<string, FactRecord>();
   let nextEndMs: number | null = null;
   for (const place of places) {
-    for (const fact of factsOf(environment, account, userId, place)) {
+    for (const fact of yield* factsOf(reader, account, userId, place)) {
       if (!isLive(fact, nowMs)) continue;
       counting.set(fact.label, fact);
       if (fact.expiresAtMs !== null) nextEndMs = Math.min(fact.expiresAtMs, nextEndMs ?? fact.expiresAtMs);
     }
   }
   if (counting.size === 0) return undefined;
-  const stamp = readStamp(environment, account, userId);
+  const stamp = readStamp(reader, account, userId);
   if (stamp === undefined) throw incomplete(account, userId);
   const facts = [...counting.values()];
   if (places.length > 1) facts.sort((a, b) => (a.label < b.label ? -1 : 1));
@@ -114,58 +136,115 @@ export function nextEndIn(environment: Environment): number | undefined {
 }
 
 /** The facts of one place, expired ones included. */
-function factsOf(environment: Environment, account: string, userId: string, place: Place): FactRecord[] {
+function* factsOf(reader: Reader, account: string, userId: string, place: Place): Sliced<FactRecord[]> {
   const prefix = placeKey(account, userId, place);
-  const facts = environment
-    .entries("facts", rangeBelow(prefix))
-    .map(({ key, value }) => unpackFact(place, labelOfKey(prefix, key), value));
-  if (factCount(environment, account, userId, place) !== facts.length) throw incomplete(account, userId);
+  const facts: FactRecord[] = [];
+  for (const page of pagesOf(reader, "facts", rangeBelow(prefix))) {
+    yield;
+    for (const { key, value } of page) facts.push(unpackFact(place, labelOfKey(prefix, key), value));
+  }
+  if (factCount(reader, account, userId, place) !== facts.length) throw incomplete(account, userId);
   return facts;
 }
 
-export function readLife(
-  environment: Environment,
+/** By place, label and ordinal. */
+export function* readLife(
+  reader: Reader,
   account: string,
   userId: string,
-  options: LifeOptions,
-): UserLife | undefined {
-  const user = userKey(account, userId);
-  const stamp = readStamp(environment, account, userId);
+  { nowMs, place, label }: LifeOptions,
+): Sliced<UserLife | undefined> {
+  const stamp = readStamp(reader, account, userId);
   if (stamp === undefined) return undefined;
-  const isAsked = ({ place, label }: FactName) =>
-    place === (options.place ?? place) && label === (options.label ?? label);
-  const places =
-    options.place === undefined
-      ? ["", ...furtherPlaces(environment, "facts", user, rangeBelow(user))]
-      : [options.place];
-  const stored = places.flatMap((place) => factsOf(environment, account, userId, place)).filter(isAsked);
-  const kept = environment
-    .entries(
-      "history",
-      options.place === undefined
-        ? historyRange(account, userId)
-        : rangeBelow(placeKey(account, userId, options.place)),
-    )
-    .map(({ key, value }) => ({ ...splitFactKey(key), ordinal: splitHistoryKey(key).ordinal, value }))
-    .filter((entry) => entry.ordinal !== HEAD && isAsked(entry))
-    .map(({ place, label, ordinal, value }) => unpackEarlier(place, label, ordinal, value));
-  const expired = stored.filter((fact) => !isLive(fact, options.nowMs)).map(asExpired);
-  return {
-    stamp,
-    facts: stored.filter((fact) => isLive(fact, options.nowMs)),
-    earlier: expired.length === 0 ? kept : [...kept, ...expired].sort(byFactAndOrdinal),
-  };
+  const life: { facts: FactRecord[]; earlier: EarlierFact[] } = { facts: [], earlier: [] };
+  for (const at of place === undefined ? yield* listPlaces(reader, account, userId) : [place]) {
+    const stored =
+      label === undefined
+        ? yield* factsOf(reader, account, userId, at)
+        : [factAt(reader, account, userId, { place: at, label })].filter((fact) => fact !== undefined);
+    const kept = yield* earlierAt(reader, account, userId, { place: at, label });
+    const expired = stored.filter((fact) => !isLive(fact, nowMs)).map(asExpired);
+    if (expired.length > 0) kept.push(...expired);
+    if (expired.length > 0) kept.sort(byLabelAndOrdinal);
+    for (const fact of stored) if (isLive(fact, nowMs)) life.facts.push(fact);
+    for (const fact of kept) life.earlier.push(fact);
+  }
+  return { stamp, ...life };
+}
+
+function* earlierAt(
+  reader: Reader,
+  account: string,
+  userId: string,
+  { place, label }: { readonly place: Place; readonly label: string | undefined },
+): Sliced<EarlierFact[]> {
+  const prefix = placeKey(account, userId, place);
+  const fact = label === undefined ? undefined : factKey(account, userId, { place, label });
+  const range =
+    fact === undefined ? rangeBelow(prefix) : { start: historyKey(fact, 1), end: historyKey(fact, HEAD) };
+  const earlier: EarlierFact[] = [];
+  for (const page of pagesOf(reader, "history", range)) {
+    yield;
+    for (const { key, value } of page) {
+      const { fact, ordinal } = splitHistoryKey(key);
+      if (ordinal !== HEAD) earlier.push(unpackEarlier(place, labelOfKey(prefix, fact), ordinal, value));
+    }
+  }
+  return earlier;
+}
+
+/** What a list of users shows of one. */
+export function* describeUser(
+  reader: Reader,
+  account: string,
+  userId: string,
+  nowMs: number,
+): Sliced<UserDescription | undefined> {
+  if (readStamp(reader, account, userId) === undefined) return undefined;
+  const user = userKey(account, userId);
+  const facts = new Map<Place, number>();
+  let updatedAtMs: number | null = null;
+  for (const page of pagesOf(reader, "facts", rangeBelow(user))) {
+    yield;
+    for (const { key, value } of page) {
+      if (isPlaceKey(key)) continue;
+      const fact = unpackFact("", "", value, false);
+      if (!isLive(fact, nowMs)) continue;
+      const place = placeOfKey(user, key) ?? "";
+      facts.set(place, (facts.get(place) ?? 0) + 1);
+      updatedAtMs = Math.max(updatedAtMs ?? 0, fact.updatedAtMs);
+    }
+  }
+  return { facts, updatedAtMs };
+}
+
+/** Entries that are read in one go. */
+const ENTRIES = 64;
+
+function* pagesOf(
+  reader: Reader,
+  table: "facts" | "history",
+  { start, end }: { readonly start: Buffer; readonly end: Buffer },
+): Generator<Entry[]> {
+  for (let next = start; ; ) {
+    const page = reader.entries(table, { start: next, end, limit: ENTRIES });
+    yield page;
+    if (page.length < ENTRIES) return;
+    next = Buffer.concat([page[ENTRIES - 1].key, Buffer.of(0)]);
+  }
 }
 
 /** The places where a user has facts or a history, in the order of their bytes. */
-export function listPlaces(environment: Environment, account: string, userId: string): Place[] {
+export function* listPlaces(reader: Reader, account: string, userId: string): Sliced<Place[]> {
   const user = userKey(account, userId);
-  if (readStamp(environment, account, userId) === undefined) return [];
-  const places = new Set([
-    ...furtherPlaces(environment, "facts", user, rangeBelow(user)),
-    ...furtherPlaces(environment, "history", user, historyRange(account, userId)),
-  ]);
-  return ["", ...[...places].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))];
+  if (readStamp(reader, account, userId) === undefined) return [];
+  const places = new Set(yield* furtherPlaces(reader, "facts", user, rangeBelow(user)));
+  const count = places.size;
+  for (const place of yield* furtherPlaces(reader, "history", user, historyRange(account, userId)))
+    places.add(place);
+  const all = [...places];
+  if (places.size > count) all.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return ["", ...all];
 }
 
 /** The entries of a user in the history, without the answers to idempotent requests. */
@@ -174,15 +253,16 @@ function historyRange(account: string, userId: string): { start: Buffer; end: Bu
 }
 
 /** The user's places in a table other than the person's own, in the order of their bytes. */
-function furtherPlaces(
-  environment: Environment,
+function* furtherPlaces(
+  reader: Reader,
   table: "facts" | "history",
   user: Buffer,
   range: { readonly start: Buffer; readonly end: Buffer },
-): Place[] {
+): Sliced<Place[]> {
   const places: Place[] = [];
   for (let { start } = range; ; ) {
-    const [key] = environment.keys(table, { ...range, start, limit: 1 });
+    yield;
+    const [key] = reader.keys(table, { ...range, start, limit: 1 });
     if (key === undefined) return places;
     const place = placeOfKey(user, key) ?? "";
     if (place !== "") places.push(place);
@@ -225,12 +305,23 @@ export async function* walkUsers(
   }
 }
 
-function byFactAndOrdinal(a: EarlierFact, b: EarlierFact): number {
-  return (
-    Buffer.compare(Buffer.from(a.place), Buffer.from(b.place)) ||
-    Number(a.label > b.label) - Number(a.label < b.label) ||
-    a.ordinal - b.ordinal
-  );
+/** Records that fail their checksum, in all tables. */
+export async function* findDamage(readable: () => Environment): AsyncGenerator<string> {
+  for (const table of TABLES) {
+    for (let start = FIRST_KEY; ; ) {
+      const page = readable().records(table, { start, limit: PAGE });
+      for (const { key, value } of page) {
+        if (!isSound(table, key, value)) yield `${table} ${describeKey(key)}`;
+      }
+      if (page.length < PAGE) break;
+      start = Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+function byLabelAndOrdinal(a: EarlierFact, b: EarlierFact): number {
+  return Number(a.label > b.label) - Number(a.label < b.label) || a.ordinal - b.ordinal;
 }
 
 function incomplete(account: string, userId: string): Failure {

@@ -2,50 +2,77 @@
 
 import { assert } from "../../base/assert.ts";
 import { findChannel } from "../../base/channels.ts";
-import { applyLaw, readingOf } from "../../memory/law/law.ts";
+import { atOnce, type Sliced } from "../../base/slices.ts";
+import { applyLaw, isWhole, readingOf } from "../../memory/law/law.ts";
 import type { PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
-import type { EndedFact, Place } from "../../memory/records.ts";
+import type { EndedFact } from "../../memory/records.ts";
 import {
   counterName,
-  endKey,
   factKey,
   factOfEndKey,
   goneLabelKey,
-  HEAD,
   momentOfEndKey,
   momentPrefix,
-  PLACES,
-  placeKey,
-  rangeBelow,
-  rangesOfPlace,
   splitFactKey,
-  splitHistoryKey,
-  USERS,
   userKey,
 } from "./entry-keys.ts";
-import type { Write, Writer } from "./group-commit.ts";
-import { packFact, packUser, unpackFact, unpackUser } from "./records.ts";
+import type { Environment } from "./environment.ts";
+import type { LongWrite } from "./long-writes.ts";
+import { packFact, unpackFact, unpackUser } from "./records.ts";
 import { findReplay, forgetAnswers, keepReplay } from "./replays.ts";
-import { addToCounter, isPlaceKey, noteForgetting, noteRevision, UserWrites } from "./user-facts.ts";
+import { UserWrites } from "./user-facts.ts";
+import type { Write, Writer } from "./writer.ts";
 
-/** Locks by its turn: what the law reads, and what becomes of it, is of one transaction. */
-export function writeFacts(request: WriteRequest, historyMax: number): Write<WriteOutcome> {
-  const { account, userId, nowMs } = request;
-  return (writer) => {
-    const replay = findReplay(writer, request);
-    const used = usedBefore(writer, request);
-    const user = new UserWrites(writer, account, userId);
-    const memory = user.read(request, historyMax);
-    const others = user.countOthers(request, memory);
-    const decision = applyLaw(memory, request, { replay, used, others, gone: goneLabels(writer, request) });
-    const { outcome } = decision;
-    if (outcome.outcome !== "stored") return outcome;
-    user.save(memory, nowMs);
-    count(writer, request, used, decision.counted);
-    if (decision.isWiped) forgetAnswers(writer, account, userId);
-    keepReplay(writer, request, outcome, decision.answer);
-    return outcome;
+/** Facts of a user, or values of an import, that are read and changed in one go. */
+const LONG_FACTS = 64;
+
+/** Locks by its turn, or while it is prepared: what the law reads, and what becomes of it, is of one transaction. */
+export function writeFacts(request: WriteRequest, historyMax: number): LongWrite<WriteOutcome> {
+  const { account, userId } = request;
+  return {
+    account,
+    user: userName(account, userId),
+    isLong: (writer) => isLong(writer, request),
+    prepare: (writer) => prepare(writer, request, historyMax),
   };
+}
+
+export function userName(account: string, userId: string): string {
+  return `${account}\0${userId}`;
+}
+
+function isLong(writer: Writer, request: WriteRequest): boolean {
+  const { account, userId, changes } = request;
+  const [first] = changes;
+  if (first?.kind === "import") return first.lives.length > LONG_FACTS;
+  if (!isWhole(request)) return false;
+  try {
+    const bytes = writer.get("facts", userKey(account, userId));
+    const { facts, heads } = bytes === undefined ? { facts: 0, heads: 0 } : unpackUser(bytes);
+    return facts + heads > LONG_FACTS;
+  } catch {
+    return true;
+  }
+}
+
+function* prepare(writer: Writer, request: WriteRequest, historyMax: number): Sliced<WriteOutcome> {
+  const { account, userId, nowMs, changes } = request;
+  const isErasing = changes[0]?.kind === "erase";
+  const replay = findReplay(writer, request);
+  const used = usedBefore(writer, request);
+  const user = new UserWrites(writer, account, userId, isErasing);
+  const memory = yield* user.read(request, historyMax);
+  const others = user.countOthers(request, memory);
+  const gone = goneLabels(writer, request);
+  const decision = yield* applyLaw(memory, request, { replay, used, others, gone });
+  const { outcome } = decision;
+  if (outcome.outcome !== "stored") return outcome;
+  yield* user.save(memory, nowMs);
+  count(writer, request, decision.counted);
+  if (changes[0]?.kind === "import") writer.atCommit((at) => goneLabels(at, request).size === gone.size);
+  if (decision.isWiped) yield* forgetAnswers(writer, account, userId);
+  keepReplay(writer, request, outcome, decision.answer);
+  return outcome;
 }
 
 /** Removed labels among those that are named. */
@@ -61,11 +88,18 @@ function usedBefore(writer: Writer, { quota }: WriteRequest): number {
   return quota === undefined ? 0 : writer.count(counterName(quota.keyId, quota.month));
 }
 
-function count(writer: Writer, { quota }: WriteRequest, used: number, counted: number): void {
+/** Where others have counted meanwhile, and there is no room left, the law decides again. */
+function count(writer: Writer, { quota }: WriteRequest, counted: number): void {
   if (quota === undefined || counted === 0) return;
-  writer.setCount(counterName(quota.keyId, quota.month), used + counted);
-  const day = counterName(quota.keyId, quota.day);
-  writer.setCount(day, writer.count(day) + counted);
+  const { keyId, limit } = quota;
+  const [month, day] = [counterName(keyId, quota.month), counterName(keyId, quota.day)];
+  writer.atCommit((at) => {
+    const used = at.count(month) + counted;
+    if (limit !== null && used > limit) return false;
+    at.setCount(month, used);
+    at.setCount(day, at.count(day) + counted);
+    return true;
+  });
 }
 
 /** Adds to the counts of days and their months. */
@@ -80,22 +114,35 @@ export function addUsage(keyId: string, days: readonly { day: string; count: num
   };
 }
 
-/**
- * Moves facts that have expired to the history, and looks at no more than `countMax` entries, so that a group stays
- * short.
- */
-export function sweepEnded(nowMs: number, countMax: number, historyMax: number): Write<EndedFact[]> {
+/** Facts that expire, as many entries of the list of ends as are asked for. */
+export interface DueFact extends Omit<EndedFact, "revision"> {
+  readonly key: Buffer;
+}
+
+/** What has expired, of each user. */
+export function dueFacts(environment: Environment, nowMs: number, countMax: number): DueFact[][] {
+  const byUser = new Map<string, DueFact[]>();
+  for (const key of environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax })) {
+    const name = splitFactKey(factOfEndKey(key));
+    const user = userName(name.account, name.userId);
+    const due = { ...name, key, endedAtMs: momentOfEndKey(key) };
+    byUser.set(user, [...(byUser.get(user) ?? []), due]);
+  }
+  return [...byUser.values()];
+}
+
+/** Moves facts of one user that have expired to the history. */
+export function endFacts(due: readonly DueFact[], nowMs: number, historyMax: number): Write<EndedFact[]> {
   return (writer) => {
-    const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
-    return due.flatMap((key) => {
-      const { account, userId, place, label } = splitFactKey(factOfEndKey(key));
-      const changes = [{ kind: "expire", place, label } as const];
-      const outcome = writeFacts({ account, userId, changes, places: [], nowMs }, historyMax)(writer);
-      // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
-      writer.remove("ends", key);
-      if (outcome.outcome !== "stored" || outcome.events.length === 0) return [];
-      const [{ revision }] = outcome.events;
-      return [{ account, userId, place, label, revision, endedAtMs: momentOfEndKey(key) }];
+    const [{ account, userId }] = due;
+    const changes = due.map(({ place, label }) => ({ kind: "expire", place, label }) as const);
+    const outcome = atOnce(prepare(writer, { account, userId, changes, places: [], nowMs }, historyMax));
+    // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
+    for (const { key } of due) writer.remove("ends", key);
+    assert(outcome.outcome === "stored", "an end has no condition and no limit");
+    return due.flatMap(({ key: _, ...fact }) => {
+      const ended = outcome.events.find((e) => e.place === fact.place && e.label === fact.label);
+      return ended === undefined ? [] : [{ ...fact, revision: ended.revision }];
     });
   };
 }
@@ -111,90 +158,4 @@ export function saveCodes(account: string, userId: string, codes: readonly Place
       writer.put("facts", key, packFact({ ...fact, code }));
     }
   };
-}
-
-/** Keys are removed without reading what they hold: records may be damaged. */
-export function forgetUser(account: string, userId: string, nowMs: number): Write<boolean> {
-  return (writer) => {
-    const key = userKey(account, userId);
-    const below = rangeBelow(key);
-    const entries = writer.keys("facts", below);
-    forgetAnswers(writer, account, userId);
-    const history = writer.keys("history", below);
-    const known = writer.has("facts", key);
-    if (entries.length + history.length === 0 && !known) return false;
-    removeEntries(writer, entries, history);
-    if (known) {
-      noteRevision(writer, revisionOf(writer, key));
-      writer.remove("facts", key);
-      addToCounter(writer, USERS, -1);
-    }
-    noteForgetting(writer, nowMs);
-    return true;
-  };
-}
-
-/** Forgets a place and those inside it. */
-export function forgetPlace(account: string, userId: string, place: Place, nowMs: number): Write<boolean> {
-  return (writer) => {
-    const key = userKey(account, userId);
-    const bytes = writer.get("facts", key);
-    if (bytes === undefined) return false;
-    const ranges = rangesOfPlace(placeKey(account, userId, place));
-    const entries = ranges.flatMap((range) => writer.keys("facts", range));
-    const history = ranges.flatMap((range) => writer.keys("history", range));
-    if (entries.length + history.length === 0) return false;
-    const { facts, heads, places } = removeEntries(writer, entries, history);
-    const user = unpackUser(bytes);
-    forgetAnswers(writer, account, userId);
-    user.facts -= facts;
-    user.heads -= heads;
-    user.places -= places;
-    user.revision += 1;
-    if (user.facts + user.heads > 0) writer.put("facts", key, packUser(user));
-    else {
-      noteRevision(writer, user.revision);
-      writer.remove("facts", key);
-      addToCounter(writer, USERS, -1);
-    }
-    noteForgetting(writer, nowMs);
-    return true;
-  };
-}
-
-/** Removes facts, records of places and history; how many of each there were. */
-function removeEntries(writer: Writer, entries: readonly Buffer[], history: readonly Buffer[]) {
-  let places = 0;
-  for (const key of entries) {
-    if (isPlaceKey(key)) places += 1;
-    else {
-      const expiresAtMs = expiryOf(writer, key);
-      if (expiresAtMs !== null) writer.remove("ends", endKey(expiresAtMs, key));
-    }
-    writer.remove("facts", key);
-  }
-  addToCounter(writer, PLACES, -places);
-  for (const key of history) writer.remove("history", key);
-  const heads = history.filter((key) => splitHistoryKey(key).ordinal === HEAD).length;
-  return { facts: entries.length - places, heads, places };
-}
-
-/** A damaged record does not tell; its entry among those that expire is found by the sweep. */
-function expiryOf(writer: Writer, key: Buffer): number | null {
-  try {
-    const bytes = writer.get("facts", key);
-    return bytes === undefined ? null : unpackFact("", "", bytes, false).expiresAtMs;
-  } catch {
-    return null;
-  }
-}
-
-/** A damaged record does not tell: then the highest that is known has to do. */
-function revisionOf(writer: Writer, key: Buffer): number {
-  try {
-    const bytes = writer.get("facts", key);
-    return bytes === undefined ? 0 : unpackUser(bytes).revision;
-  } catch {
-    return 0;
-  }
 }

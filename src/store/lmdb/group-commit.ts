@@ -7,24 +7,18 @@
  * written until the disk has answered: queued and new writes are refused as not stored.
  */
 
-import { assert, assertInteger } from "../../base/assert.ts";
+import { assert } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
+import { FairTurns } from "../../base/fair-turns.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { atOnce, inSlices } from "../../base/slices.ts";
 import type { AtStep } from "../../base/steps.ts";
 import { CommitMetrics } from "../../memory/commit-metrics.ts";
-import {
-  type Change,
-  CommitError,
-  type Entry,
-  type Environment,
-  KEY_BYTES_MAX,
-  type TableName,
-} from "./environment.ts";
-import { packNumber, unpackNumber } from "./records.ts";
-
-/** Must be synchronous. */
-export type Write<T> = (writer: Writer) => T;
+import { type Change, CommitError, type Environment } from "./environment.ts";
+import { ChangeLog, type LongWrite, LongWriter } from "./long-writes.ts";
+import { UserLocks } from "./user-locks.ts";
+import { type Write, Writer } from "./writer.ts";
 
 export interface GroupCommitOptions {
   readonly queueMax: number;
@@ -39,12 +33,17 @@ export interface GroupCommitOptions {
   readonly freeBytes?: () => number;
   /** Called when a failed commit has left an environment that lmdb neither reads nor writes any more. */
   readonly onPanic: (error: CommitError) => void;
-  /** Called for each group that is on disk. */
+  /** Called for each group that is on disk; where the store is being copied, also for the parts of a long write. */
   readonly onCommitted: (changes: readonly Change[]) => void;
+  readonly isCopied?: () => boolean;
+  /** Shares the event loop between accounts. */
+  readonly turns?: FairTurns | undefined;
 }
 
 interface Queued {
   readonly write: Write<unknown>;
+  readonly user: string | undefined;
+  readonly long: LongWrite<unknown> | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** The answer, given when the group is on disk. */
@@ -54,11 +53,13 @@ interface Queued {
 /** What a commit takes on disk at most: some pages for each change, and a reserve for what others write meanwhile. */
 const CHANGE_BYTES_MAX = 16_384;
 const ROOM_BYTES_MIN = 2 ** 18;
+/** Of a long write the entries lie together: its pages take so many times what its changes have in bytes, at most. */
+const LOG_SHARE = 8;
+/** Changes that are looked at in one go. */
+const TOLD_MAX = 1_000;
 const GROUP_MAX = 512;
 /** A group that has held the event loop for so long takes no further write: forgetting many users takes seconds. */
 const GROUP_MS_MAX = 10;
-/** A counter has six bytes. */
-const COUNT_MAX = 2 ** 48 - 1;
 const CONFIRM_MS = 10_000;
 const RETRY_AFTER_S = 5;
 const LOST = "The data folder was moved, removed or replaced.";
@@ -67,7 +68,13 @@ export class GroupCommit {
   readonly #environment: () => Environment;
   readonly #options: GroupCommitOptions;
   readonly #metrics: CommitMetrics;
+  readonly #turns: FairTurns;
   #queue: Queued[] = [];
+  readonly #locks = new UserLocks<Queued>();
+  /** Long writes that lock their users, and begin when the group before them is on disk. */
+  #beginning: Queued[] = [];
+  /** When all long writes have ended. */
+  readonly #longs = new Set<Promise<void>>();
   /** Work that runs alone, between two groups. */
   readonly #alone: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
@@ -81,22 +88,34 @@ export class GroupCommit {
     assert(options.queueMax >= 1, "the queue has room for a write");
     this.#environment = environment;
     this.#options = options;
-    this.#metrics = new CommitMetrics(options.metrics, options.monotonic, () => this.#queue.length);
+    this.#turns = options.turns ?? new FairTurns();
+    this.#metrics = new CommitMetrics(options.metrics, options.monotonic, () => this.#waiting);
   }
 
-  run<T>(write: Write<T>): Promise<T> {
+  get #waiting(): number {
+    return this.#queue.length + this.#locks.waiting;
+  }
+
+  /** @param user whom it concerns, or EVERYBODY; it waits while they are locked */
+  run<T>(write: Write<T>, user?: string): Promise<T> {
+    return this.#enqueue(write, user, undefined);
+  }
+
+  runLong<T>(long: LongWrite<T>): Promise<T> {
+    return this.#enqueue((writer) => atOnce(long.prepare(writer)), long.user, long);
+  }
+
+  #enqueue<T>(write: Write<T>, user: string | undefined, long: LongWrite<T> | undefined): Promise<T> {
     if (this.#closed) return Promise.reject(storeUnavailable("The store is closed."));
     if (this.#stuck) return Promise.reject(storeUnavailable("The disk does not answer."));
-    if (this.#queue.length >= this.#options.queueMax) {
+    if (this.#waiting >= this.#options.queueMax) {
       return Promise.reject(new Failure("overloaded", "Too many writes are waiting.", { retryAfterS: 1 }));
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({
-        write,
-        resolve: resolve as (result: unknown) => void,
-        reject,
-        result: undefined,
-      });
+      const answer = { resolve: resolve as (result: unknown) => void, reject, result: undefined };
+      const queued = { write, user, long, ...answer };
+      if (this.#locks.take(queued)) return;
+      this.#queue.push(queued);
       this.#running ??= this.#drain();
     });
   }
@@ -104,6 +123,10 @@ export class GroupCommit {
   /** Runs `work` between two groups. */
   between(work: () => Promise<void>): Promise<void> {
     if (this.#closed) return Promise.reject(storeUnavailable("The store is closed."));
+    return this.#inTurn(work);
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#alone.push(() => work().then(resolve, reject));
       this.#running ??= this.#drain();
@@ -113,8 +136,9 @@ export class GroupCommit {
   /** Refuses new writes and finishes the queued ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#running;
-    assert(this.#queue.length === 0 && this.#alone.length === 0, "nothing waits in a closed store");
+    while (this.#running !== undefined || this.#longs.size > 0)
+      await Promise.all([this.#running, ...this.#longs]);
+    assert(this.#waiting === 0 && this.#alone.length === 0, "nothing waits in a closed store");
   }
 
   /** The failure of a group in the last few seconds, if there was one. */
@@ -138,36 +162,82 @@ export class GroupCommit {
 
   async #commit(): Promise<void> {
     assert(this.#queue.length > 0, "a group has a write");
-    assert(!this.#stuck, "nothing is written before the disk has confirmed the last group");
-    const { atStep, freeBytes, isOwner, onCommitted, onPanic } = this.#options;
     const ended = this.#metrics.begin();
-    const environment = this.#environment();
-    const writer = new Writer(environment);
+    const writer = new Writer(this.#environment());
     const { count, answers } = this.#runGroup(writer);
-    const changes = writer.changes();
+    if (await this.#store(writer.changes(), answers)) ended(count);
+    for (const queued of this.#beginning.splice(0)) {
+      const long = this.#runLong(queued, queued.long!).finally(() => this.#longs.delete(long));
+      this.#longs.add(long);
+    }
+  }
+
+  /** Prepares a long write while groups of others are committed, and then stores it between two of them. */
+  async #runLong(queued: Queued, { account, user, prepare }: LongWrite<unknown>): Promise<void> {
+    const turn = () => this.#turns.next(account);
+    try {
+      for (let isPrepared = false; !isPrepared; ) {
+        const prepared = new LongWriter(this.#environment);
+        queued.result = await inSlices(prepare(prepared), turn);
+        await this.#inTurn(async () => {
+          const writer = new Writer(this.#environment());
+          isPrepared = prepared.conclude(writer);
+          const ended = this.#metrics.begin();
+          if (isPrepared && (await this.#store(writer.changes(), [queued], prepared.log))) ended(1);
+        });
+      }
+    } catch (error) {
+      queued.reject(error);
+    } finally {
+      this.#queue.unshift(...this.#locks.unlock(user));
+      if (this.#queue.length > 0) this.#running ??= this.#drain();
+    }
+  }
+
+  /** Stores changes and answers those who wait for it. False where they are refused. */
+  async #store(
+    changes: readonly Change[],
+    answers: readonly Queued[],
+    log = new ChangeLog(),
+  ): Promise<boolean> {
+    assert(!this.#stuck, "nothing is written before the disk has confirmed the last group");
+    const { atStep, freeBytes, isOwner, onPanic } = this.#options;
+    const environment = this.#environment();
     atStep("group: checked");
     // This is asked also where nothing changes: the answer would come from a store that another process owns by now.
     if (!isOwner()) return this.#refuse(answers, storeUnavailable(LOST));
-    if (changes.length > 0) {
-      const bytesMax = ROOM_BYTES_MIN + changes.length * CHANGE_BYTES_MAX;
+    if (changes.length + log.count > 0) {
+      const bytesMax = ROOM_BYTES_MIN + changes.length * CHANGE_BYTES_MAX + LOG_SHARE * log.sizeBytes;
       if (freeBytes !== undefined && freeBytes() < bytesMax)
         return this.#refuse(answers, storeUnavailable("The disk is nearly full."));
-      const committed = environment.commit(changes);
+      const committed = log.count === 0 ? environment.commit(changes) : environment.commitLog(log, changes);
       atStep("group: sent");
       try {
         await this.#confirmed(committed, answers);
       } catch (error) {
         this.#refuse(answers, commitFailure(error));
         if (error instanceof CommitError && !error.nothingStored) onPanic(error);
-        return;
+        return false;
       }
-      onCommitted(changes);
+      this.#options.onCommitted(changes);
+      if (log.count > 0 && this.#options.isCopied?.()) await this.#tellOfLog(log);
       atStep("group: on disk");
       // The folder may have been copied before, and replaced by the copy after the first look.
       if (!isOwner()) return this.#refuse(answers, outcomeUnknown(LOST));
     }
     for (const { resolve, result } of answers) resolve(result);
-    ended(count);
+    return true;
+  }
+
+  async #tellOfLog(log: ChangeLog): Promise<void> {
+    let part: Change[] = [];
+    for (const change of log.records()) {
+      if (part.push(change) < TOLD_MAX) continue;
+      this.#options.onCommitted(part);
+      part = [];
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#options.onCommitted(part);
   }
 
   /** Takes writes from the queue and runs them, as many as a group may have; those that did not throw are to be answered. */
@@ -178,7 +248,11 @@ export class GroupCommit {
     let count = 0;
     do {
       const queued = this.#queue[count++];
-      if (run(queued, writer)) answers.push(queued);
+      if (queued.long?.isLong(writer)) {
+        const rest = this.#locks.lock(queued.long.user, this.#queue.slice(count));
+        this.#queue = [...this.#queue.slice(0, count), ...rest];
+        this.#beginning.push(queued);
+      } else if (run(queued, writer)) answers.push(queued);
     } while (count < Math.min(this.#queue.length, GROUP_MAX) && monotonic.now() < endMs);
     this.#queue.splice(0, count);
     return { count, answers };
@@ -191,7 +265,8 @@ export class GroupCommit {
       if (settled) return;
       this.#stuck = true;
       this.#refuse(answers, outcomeUnknown("The disk has not confirmed this write in time."));
-      this.#refuse(this.#queue.splice(0), storeUnavailable("The disk does not answer."));
+      const waiting = [...this.#queue.splice(0), ...this.#locks.takeAll()];
+      this.#refuse(waiting, storeUnavailable("The disk does not answer."));
     };
     // After a stop and a continue of the process, timer and answer are due together: the answer is handled first.
     const afterEvents = () => setImmediate(() => setImmediate(giveUp));
@@ -205,129 +280,12 @@ export class GroupCommit {
     }
   }
 
-  #refuse(queued: readonly Queued[], failure: Failure): void {
+  #refuse(queued: readonly Queued[], failure: Failure): false {
     this.#metrics.failed();
     this.#failedAtMs = this.#options.monotonic.now();
     for (const { reject } of queued) reject(failure);
+    return false;
   }
-}
-
-/** What a write sees of the store: what is on disk, and what its group has written so far. */
-export class Writer {
-  readonly environment: Environment;
-  readonly #changes = new Map<string, Change>();
-  /** Most writes of a group change the same few counters: each is stored once, at the end of the group. */
-  readonly #counts = new Map<string, { count: number; changed: boolean }>();
-
-  /** How to take back what the present write has changed. */
-  #undo: Undo[] = [];
-
-  constructor(environment: Environment) {
-    this.environment = environment;
-  }
-
-  get(table: TableName, key: Buffer): Buffer | undefined {
-    const change = this.#changes.get(entryName(table, key));
-    return change === undefined ? this.environment.get(table, key) : change.value;
-  }
-
-  has(table: TableName, key: Buffer): boolean {
-    const change = this.#changes.get(entryName(table, key));
-    return change === undefined ? this.environment.has(table, key) : change.value !== undefined;
-  }
-
-  /** The keys of a range, in order. It looks at every change of the group. */
-  keys(table: TableName, range: { start: Buffer; end: Buffer }): Buffer[] {
-    return this.#overlay(table, range, this.environment.keys(table, range), (key) => key);
-  }
-
-  /** The entries of a range, in the order of their keys. */
-  entries(table: TableName, range: { start: Buffer; end: Buffer }): Entry[] {
-    const stored = this.environment.entries(table, range);
-    return this.#overlay(table, range, stored, (key, value) => ({ key, value }));
-  }
-
-  /** What is stored in a range, with the changes of the group. */
-  #overlay<T extends Buffer | Entry>(
-    table: TableName,
-    { start, end }: { start: Buffer; end: Buffer },
-    stored: T[],
-    made: (key: Buffer, value: Buffer) => T,
-  ): T[] {
-    // Names are in the order of the bytes of their keys.
-    const [first, last] = [entryName(table, start), entryName(table, end)];
-    const changed: string[] = [];
-    for (const name of this.#changes.keys()) if (name >= first && name < last) changed.push(name);
-    if (changed.length === 0) return stored;
-    const all = new Map(stored.map((item) => [entryName(table, "key" in item ? item.key : item), item]));
-    for (const name of changed) {
-      const { key, value } = this.#changes.get(name)!;
-      if (value === undefined) all.delete(name);
-      else all.set(name, made(key, value));
-    }
-    return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
-  }
-
-  put(table: TableName, key: Buffer, value: Buffer): void {
-    assert(value.length > 0, "a stored record is not empty");
-    this.#change({ table, key, value });
-  }
-
-  remove(table: TableName, key: Buffer): void {
-    this.#change({ table, key, value: undefined });
-  }
-
-  #change(change: Change): void {
-    const { length } = change.key;
-    // lmdb-js would refuse such a key inside the transaction and still commit the other changes.
-    assert(length > 0 && length <= KEY_BYTES_MAX, `a key has 1 to ${KEY_BYTES_MAX} bytes`);
-    const name = entryName(change.table, change.key);
-    this.#undo.push({ map: this.#changes, name, before: this.#changes.get(name) });
-    this.#changes.set(name, change);
-  }
-
-  count(name: string): number {
-    let known = this.#counts.get(name);
-    if (known === undefined) {
-      known = { count: unpackNumber(this.environment.get("counters", Buffer.from(name))), changed: false };
-      this.#counts.set(name, known);
-    }
-    return known.count;
-  }
-
-  setCount(name: string, count: number): void {
-    assertInteger(count, 0, COUNT_MAX, "a stored count");
-    this.#undo.push({ map: this.#counts, name, before: this.#counts.get(name) });
-    this.#counts.set(name, { count, changed: true });
-  }
-
-  changes(): Change[] {
-    for (const [name, { count, changed }] of this.#counts) {
-      if (changed) this.put("counters", Buffer.from(name), packNumber(count));
-    }
-    return [...this.#changes.values()];
-  }
-
-  /** Runs one write of the group. Where it throws, what it has changed so far is taken back. */
-  attempt<T>(write: (writer: Writer) => T): T {
-    this.#undo = [];
-    try {
-      return write(this);
-    } catch (error) {
-      for (const { map, name, before } of this.#undo.reverse()) {
-        if (before === undefined) map.delete(name);
-        else map.set(name, before);
-      }
-      throw error;
-    }
-  }
-}
-
-interface Undo {
-  // biome-ignore lint/suspicious/noExplicitAny: a value goes back to the map that it came from.
-  readonly map: Map<string, any>;
-  readonly name: string;
-  readonly before: unknown;
 }
 
 /** Runs one write of a group. If it throws, for example on a damaged record, only this write is refused. */
@@ -339,11 +297,6 @@ function run(queued: Queued, writer: Writer): boolean {
     queued.reject(error);
     return false;
   }
-}
-
-/** A text that is unique for a table and a key. */
-export function entryName(table: TableName, key: Buffer): string {
-  return `${table}\0${key.toString("latin1")}`;
 }
 
 function commitFailure(error: unknown): Failure {

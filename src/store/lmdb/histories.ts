@@ -9,9 +9,11 @@ import { Failure } from "../../base/errors.ts";
 import { DataFolderError } from "./data-folder.ts";
 import { dayOfAnswer, splitFactKey, splitHistoryKey } from "./entry-keys.ts";
 import { type Environment, FIRST_KEY } from "./environment.ts";
-import type { GroupCommit, Write, Writer } from "./group-commit.ts";
+import type { GroupCommit } from "./group-commit.ts";
 import { HISTORY_IN_FORCE, HISTORY_LIMIT, packNumber, unpackNumber } from "./records.ts";
 import { UserWrites } from "./user-facts.ts";
+import { EVERYBODY } from "./user-locks.ts";
+import type { Write, Writer } from "./writer.ts";
 
 interface HistoryLimit {
   readonly nowMs: number;
@@ -33,7 +35,7 @@ export async function shortenHistories(
   if (noted === undefined ? environment.entryCount("history") === 0 : unpackNumber(noted) <= historyMax)
     return;
   for (let start: Buffer | undefined = FIRST_KEY; start !== undefined; )
-    start = await commit.run(shortenPage(start, options));
+    start = await commit.run(shortenPage(start, options), EVERYBODY);
   await commit.run((writer) => writer.put("meta", HISTORY_LIMIT, packNumber(historyMax)));
 }
 

@@ -5,8 +5,8 @@
 
 import { type Clock, type ClockNote, SteadyClock } from "../../base/clock.ts";
 import type { Environment } from "./environment.ts";
-import type { Write } from "./group-commit.ts";
 import { CLOCK, packJson, unpackJson } from "./records.ts";
+import type { Write } from "./writer.ts";
 
 /** The clock is noted at most this often, unless it jumps. */
 const NOTE_MS = 3_600_000;

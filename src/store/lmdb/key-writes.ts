@@ -14,9 +14,9 @@ import type {
   LabelRecord,
 } from "../../memory/records.ts";
 import { goneLabelKey, labelKey, rangeBelow } from "./entry-keys.ts";
-import type { Write, Writer } from "./group-commit.ts";
 import { packJson, unpackJson } from "./records.ts";
 import { noteForgetting } from "./user-facts.ts";
+import type { Write, Writer } from "./writer.ts";
 
 export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyOutcome> {
   return (writer) => {

@@ -11,6 +11,7 @@ import { isOfLabel, rangeBelow } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { removeLabel } from "./key-writes.ts";
+import { EVERYBODY } from "./user-locks.ts";
 
 const PAGE = 256;
 
@@ -47,7 +48,7 @@ export class LabelRemovals {
 
   async #removeUnused(account: string, label: string): Promise<RemoveLabelOutcome> {
     // Writes that came before are on disk then.
-    await this.#commit.run(() => {});
+    await this.#commit.run(() => {}, EVERYBODY);
     for (const table of ["facts", "history"] as const) {
       let { start, end } = rangeBelow(Buffer.from(account));
       for (;;) {

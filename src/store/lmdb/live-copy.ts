@@ -20,8 +20,8 @@ import {
   TABLES,
   type TableName,
 } from "./environment.ts";
-import { entryName } from "./group-commit.ts";
 import { FORGOTTEN, isForgetting, packNumber } from "./records.ts";
+import { entryName } from "./writer.ts";
 
 /** Reading a page holds the event loop for a few milliseconds. */
 const PAGE = 1_000;
@@ -78,6 +78,7 @@ export class LiveCopy {
         }
         // Both are read now, with no commit in between: what changed since the last page, then this page.
         await this.#to.copy([...this.#takeChanged(), ...kept.map((entry) => ({ table, ...entry }))]);
+        while (this.#changed.size > PAGE) await this.#to.copy(this.#takeChanged());
         this.#atStep("copy: page written");
         this.#entries += kept.length;
         assert(page.length <= PAGE, "a page has no more entries than were asked for");
@@ -96,7 +97,7 @@ export class LiveCopy {
 
   /** @param nowMs noted as the time of forgetting if something was forgotten during the copy */
   async finish(nowMs: number): Promise<CopyReport> {
-    await this.#to.copy(this.#takeChanged());
+    while (this.#changed.size > 0) await this.#to.copy(this.#takeChanged());
     assert(this.#changed.size === 0, "nothing is committed while a copy is finished");
     if (this.#forgot) {
       await this.#to.commit([{ table: "meta", key: FORGOTTEN, value: packNumber(nowMs) }]);
@@ -104,14 +105,13 @@ export class LiveCopy {
     return { entries: this.#entries, damaged: this.#damaged };
   }
 
-  /** The records of the changed keys, as they are now. */
+  /** The records of changed keys, as they are now; no more than a page of them. */
   #takeChanged(): Change[] {
-    const changes = Array.from(this.#changed.values(), ({ table, key }) => ({
-      table,
-      key,
-      value: this.#from.record(table, key),
-    }));
-    this.#changed.clear();
+    const changes: Change[] = [];
+    for (const [name, { table, key }] of this.#changed) {
+      this.#changed.delete(name);
+      if (changes.push({ table, key, value: this.#from.record(table, key) }) >= PAGE) break;
+    }
     return changes;
   }
 }

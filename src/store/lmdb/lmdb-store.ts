@@ -7,8 +7,10 @@
 import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
 import { monotonicClock, type SteadyClock, systemClock } from "../../base/clock.ts";
+import { FairTurns } from "../../base/fair-turns.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { atOnce, inSlices, type Sliced } from "../../base/slices.ts";
 import { noStep } from "../../base/steps.ts";
 import type {
   BackupReport,
@@ -18,6 +20,7 @@ import type {
   Progress,
   Store,
   StoreStatistics,
+  UserDescription,
   UserLife,
   UserState,
   View,
@@ -36,8 +39,11 @@ import type {
 } from "../../memory/records.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
 import { counterKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
-import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
+import { Environment, type Reader, type TableName } from "./environment.ts";
 import {
+  countFacts,
+  describeUser,
+  findDamage,
   type LifeOptions,
   type ListOptions,
   listPlaces,
@@ -49,7 +55,7 @@ import {
   readUser,
   walkUsers,
 } from "./fact-reads.ts";
-import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
+import { addUsage, dueFacts, endFacts, saveCodes, userName, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./histories.ts";
@@ -72,6 +78,8 @@ import { type NamedStore, StoreCopies } from "./store-copies.ts";
 import type { LmdbStoreOptions } from "./store-options.ts";
 
 const PAGE = 256;
+/** Facts that are read in one go: in a millisecond or two. */
+const FACTS_AT_ONCE = 256;
 const PROBE = Buffer.from("probe");
 /** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
@@ -86,6 +94,7 @@ export class LmdbStore implements Store {
   readonly #lock: FolderLock;
   readonly #commit: GroupCommit;
   readonly #copies: StoreCopies;
+  readonly #turns: FairTurns;
   #inUse: NamedStore;
   #keysVersion = 0;
   readonly #removals: LabelRemovals;
@@ -100,8 +109,10 @@ export class LmdbStore implements Store {
     lock.keep(join(name, DATA_FILE));
     lock.watch(options.onLost ?? (() => {}));
     const { atStep = noStep, freeBytes = freeBytesOf, monotonic = monotonicClock } = options;
+    this.#turns = options.turns ?? new FairTurns();
     this.#commit = new GroupCommit(() => this.#inUse.environment, {
       ...options,
+      turns: this.#turns,
       monotonic,
       atStep,
       isOwner: () => this.isOwner,
@@ -111,6 +122,7 @@ export class LmdbStore implements Store {
           `the disk failed while the store in ${options.folder} was written (${causeText(error.cause)}), and lmdb has ` +
             "given it up. What was acknowledged is stored: start it again",
         ),
+      isCopied: () => this.#copies.isCopying,
       onCommitted: (changes) => {
         this.#copies.note(changes);
         // Here, not where a write is answered: a change that the disk confirms late counts too.
@@ -191,33 +203,44 @@ export class LmdbStore implements Store {
     return readStamp(this.#readable(), account, userId);
   }
 
-  readUser(view: View): UserState | undefined {
-    return readUser(this.#readable(), view);
+  readUser(view: View): UserState | undefined | Promise<UserState | undefined> {
+    const environment = this.#readable();
+    if (countFacts(environment, view) <= FACTS_AT_ONCE) return atOnce(readUser(environment, view));
+    return this.#readInSlices(view.account, (reader) => readUser(reader, view));
   }
 
-  async readLife(account: string, userId: string, options: LifeOptions): Promise<UserLife | undefined> {
-    return readLife(this.#readable(), account, userId, options);
+  readLife(account: string, userId: string, options: LifeOptions): Promise<UserLife | undefined> {
+    return this.#readInSlices(account, (reader) => readLife(reader, account, userId, options));
   }
 
-  async listPlaces(account: string, userId: string): Promise<Place[]> {
-    return listPlaces(this.#readable(), account, userId);
+  listPlaces(account: string, userId: string): Promise<Place[]> {
+    return this.#readInSlices(account, (reader) => listPlaces(reader, account, userId));
+  }
+
+  describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
+    return this.#readInSlices(account, (reader) => describeUser(reader, account, userId, nowMs));
+  }
+
+  async #readInSlices<T>(account: string, read: (reader: Reader) => Sliced<T>): Promise<T> {
+    const turn = () => this.#turns.next(account);
+    return this.#readable().reading((reader) => inSlices(read(reader), turn));
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
     const removal = this.#removals.before(request);
     if (removal !== undefined) return removal.then(() => this.write(request));
-    return this.#commit.run(writeFacts(request, this.historyMax));
+    return this.#commit.runLong(writeFacts(request, this.historyMax));
   }
 
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {
-    return this.#commit.run(saveCodes(account, userId, codes));
+    return this.#commit.run(saveCodes(account, userId, codes), userName(account, userId));
   }
 
-  forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
-    const nowMs = this.clock.now();
-    return this.#commit.run(
-      place === undefined ? forgetUser(account, userId, nowMs) : forgetPlace(account, userId, place, nowMs),
-    );
+  async forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
+    const changes = [{ kind: "erase", within: place ?? null } as const];
+    const outcome = await this.write({ account, userId, changes, places: [], nowMs: this.clock.now() });
+    assert(outcome.outcome === "stored" && outcome.report !== undefined, "an erasure is reported");
+    return outcome.report.erased === true;
   }
 
   async listUsers(account: string, options: ListOptions): Promise<string[]> {
@@ -351,26 +374,20 @@ export class LmdbStore implements Store {
     return swept;
   }
 
-  endFacts(nowMs: number): Promise<readonly EndedFact[]> {
-    return this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
+  async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
+    const ended = dueFacts(this.#readable(), nowMs, PAGE).map((due) => {
+      const [{ account, userId }] = due;
+      return this.#commit.run(endFacts(due, nowMs, this.historyMax), userName(account, userId));
+    });
+    return (await Promise.all(ended)).flat();
   }
 
   nextEndMs(): number | undefined {
     return nextEndIn(this.#readable());
   }
 
-  async *findDamage(): AsyncGenerator<string> {
-    for (const table of TABLES) {
-      for (let start = FIRST_KEY; ; ) {
-        const page = this.#readable().records(table, { start, limit: PAGE });
-        for (const { key, value } of page) {
-          if (!isSound(table, key, value)) yield `${table} ${describeKey(key)}`;
-        }
-        if (page.length < PAGE) break;
-        start = Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    }
+  findDamage(): AsyncGenerator<string> {
+    return findDamage(() => this.#readable());
   }
 
   /** Rewrites the store without the bytes of what was forgotten or overwritten before it began. */

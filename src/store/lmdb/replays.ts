@@ -6,11 +6,12 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { assert } from "../../base/assert.ts";
+import type { Sliced } from "../../base/slices.ts";
 import type { Replay, ReplayedChange, WriteRequest } from "../../memory/ports.ts";
 import { answerKey, answersOf, dayPrefix, expiryDayOf, idempotencyKey } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
-import type { Write, Writer } from "./group-commit.ts";
 import { packIdempotency, unpackIdempotency, unpackJson } from "./records.ts";
+import type { Write, Writer } from "./writer.ts";
 
 /** "mismatch": the key was used for another request. */
 export function findReplay(
@@ -68,8 +69,11 @@ function removeOldAnswers(writer: Writer, account: string, userId: string, nowMs
 }
 
 /** What was answered to requests of a user: there may be values in it. */
-export function forgetAnswers(writer: Writer, account: string, userId: string): void {
-  for (const key of writer.keys("history", answersOf(account, userId))) writer.remove("history", key);
+export function* forgetAnswers(writer: Writer, account: string, userId: string): Sliced<void> {
+  for (const page of writer.keyPages("history", answersOf(account, userId))) {
+    yield;
+    for (const key of page) writer.remove("history", key);
+  }
 }
 
 /**

@@ -60,6 +60,10 @@ export class StoreCopies {
     for (const outcome of OUTCOMES) metrics.add(COMPACTIONS, `outcome="${outcome}"`, 0);
   }
 
+  get isCopying(): boolean {
+    return this.#copy !== undefined;
+  }
+
   /** Call it with the changes of every commit. */
   note(changes: readonly Change[]): void {
     this.#copy?.note(changes);

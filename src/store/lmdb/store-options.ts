@@ -1,6 +1,7 @@
 /** What the embedded store is opened with. */
 
 import type { Clock, MonotonicClock } from "../../base/clock.ts";
+import type { FairTurns } from "../../base/fair-turns.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AtStep } from "../../base/steps.ts";
 import type { FormatStep } from "./upgrade.ts";
@@ -17,6 +18,8 @@ export interface LmdbStoreOptions {
   /** How long the disk may take to confirm a write. */
   readonly confirmMs?: number;
   readonly metrics: Metrics;
+  /** Shares the event loop between accounts. */
+  readonly turns?: FairTurns;
   /** The machine's. */
   readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;

@@ -3,6 +3,8 @@
  * difference is put. The records of the user and of places count, so that a user without facts and history is gone.
  */
 
+import { assert } from "../../base/assert.ts";
+import type { Sliced } from "../../base/slices.ts";
 import { readingOf } from "../../memory/law/law.ts";
 import {
   type FactDifference,
@@ -22,6 +24,7 @@ import {
   labelOfKey,
   PLACES,
   placeKey,
+  placeOfKey,
   REVISIONS,
   rangeBelow,
   rangesOfPlace,
@@ -30,8 +33,7 @@ import {
   USERS,
   userKey,
 } from "./entry-keys.ts";
-import type { Entry } from "./environment.ts";
-import type { Writer } from "./group-commit.ts";
+import type { TableName } from "./environment.ts";
 import {
   FORGOTTEN,
   newUser,
@@ -48,6 +50,7 @@ import {
   unpackPlace,
   unpackUser,
 } from "./records.ts";
+import type { Writer } from "./writer.ts";
 
 /** An entry whose key says all. */
 const LISTED = Buffer.of(1);
@@ -59,30 +62,47 @@ export class UserWrites {
   readonly #key: Buffer;
   readonly #wasKnown: boolean;
   readonly #user: UserRecord;
-  /** By their keys, where all of a place was read. */
+  /** Where all of a place was read. */
   #whole: ReadonlyMap<string, WholeFact> | undefined;
+  /** Whatever is found goes, damaged or not: a damaged record is a name without a value. */
+  readonly #isErasing: boolean;
   /** Further places, as they are now and were before. */
   readonly #places = new Map<Place, { record: PlaceRecord; before: Readonly<PlaceRecord> }>();
 
-  constructor(writer: Writer, account: string, userId: string) {
+  constructor(writer: Writer, account: string, userId: string, isErasing = false) {
     this.#writer = writer;
     this.#account = account;
     this.#userId = userId;
+    this.#isErasing = isErasing;
     this.#key = userKey(account, userId);
-    const bytes = writer.get("facts", this.#key);
-    this.#wasKnown = bytes !== undefined;
+    this.#wasKnown = writer.has("facts", this.#key);
     // A new user goes on after the last revision of any user who is gone: no revision is ever used twice.
-    this.#user = bytes === undefined ? newUser(writer.count(REVISIONS)) : unpackUser(bytes);
+    const unknown = newUser(writer.count(REVISIONS));
+    this.#user = this.#read("facts", this.#key, unpackUser, unknown) ?? unknown;
   }
 
   /** What a request names. */
-  read(request: Pick<WriteRequest, "changes" | "places">, historyMax: number): UserMemory {
+  *read(request: Pick<WriteRequest, "changes" | "places">, historyMax: number): Sliced<UserMemory> {
     const { names, inside, history } = readingOf(request);
     const { revision, facts, heads, places } = this.#user;
     const isWhole = inside.length > 0;
-    const named = isWhole ? this.#findInside(inside) : names.map((name) => this.#find(name, history));
+    const found = isWhole ? yield* this.#findInside(inside) : [];
     const counts = { places, factsAt: (place: Place) => this.#place(place).facts };
-    return new UserMemory({ revision, facts, heads, named, isWhole, counts }, historyMax);
+    // An erased user has what is found: its record may tell something else.
+    const isAll = this.#isErasing && inside.includes("");
+    const known = found.filter(({ present }) => present !== undefined).length;
+    const all = isAll ? { facts: known, heads: found.length - known } : { facts, heads };
+    const memory = new UserMemory({ revision, ...all, named: [], isWhole, counts }, historyMax);
+    for (const fact of found) {
+      yield;
+      memory.add(fact);
+    }
+    if (isWhole) return memory;
+    for (const name of names) {
+      yield;
+      memory.add(this.#find(name, history));
+    }
+    return memory;
   }
 
   /** Labels with a live fact in the places, but for those that a request names, which are in the memory. */
@@ -123,21 +143,25 @@ export class UserWrites {
   }
 
   /** Puts what has become of the memory. */
-  save(memory: UserMemory, nowMs: number): void {
-    const differences = memory.differences();
-    if (differences.length === 0) return;
-    for (const difference of differences) this.#put(difference, memory.historyMax);
-    if (differences.some(({ dropBelow }) => dropBelow === Number.POSITIVE_INFINITY))
-      noteForgetting(this.#writer, nowMs);
+  *save(memory: UserMemory, nowMs: number): Sliced<void> {
+    let [isChanged, isWiped] = [false, false];
+    for (const difference of memory.differences()) {
+      yield;
+      this.#put(difference, memory.historyMax);
+      isChanged = true;
+      isWiped ||= difference.dropBelow === Number.POSITIVE_INFINITY;
+    }
+    if (isWiped) noteForgetting(this.#writer, nowMs);
     const { revision, facts, heads } = memory;
-    this.#saveCounts({ revision, facts, heads });
+    if (isChanged || this.#isErasing) this.#saveCounts({ revision, facts, heads });
   }
 
   /** Puts the records that count. */
   #saveCounts(counts: Pick<UserRecord, "revision" | "facts" | "heads">): void {
     let { places } = this.#user;
     for (const [place, { record, before }] of this.#places) {
-      if (record.facts === before.facts && record.ending === before.ending) continue;
+      if (this.#isErasing) record.facts = 0;
+      else if (record.facts === before.facts && record.ending === before.ending) continue;
       const key = placeKey(this.#account, this.#userId, place);
       if (record.facts > 0) this.#writer.put("facts", key, packPlace(record));
       else this.#writer.remove("facts", key);
@@ -183,43 +207,53 @@ export class UserWrites {
     return { place, label, present, earlier, last };
   }
 
-  /** Everything at the places and inside them, by place and label, with its history. Each table is read once. */
-  #findInside(inside: readonly Place[]): FoundFact[] {
-    if (!this.#wasKnown) return [];
-    const found = new Map<string, WholeFact>();
-    const at = (key: Buffer) => {
-      // In the order of the bytes.
-      const name = key.toString("latin1");
-      const known = found.get(name);
-      if (known !== undefined) return known;
-      const { place, label } = splitFactKey(key);
-      const fact = { place, label, present: undefined, earlier: [], last: 0 };
-      found.set(name, fact);
-      return fact;
-    };
-    for (const { key, value } of this.#entriesInside("facts", inside)) {
-      if (isPlaceKey(key)) continue;
-      const fact = at(key);
-      fact.present = unpackFact(fact.place, fact.label, value, false);
-      fact.last = fact.present.ordinal;
+  /** Everything at the places and inside them, by place and label. */
+  *#findInside(inside: readonly Place[]): Sliced<WholeFact[]> {
+    if (!this.#wasKnown && !this.#isErasing) return [];
+    const facts = new Map<string, WholeFact>();
+    const heads = new Map<string, WholeFact>();
+    const made = (fact: Buffer) =>
+      new WholeFact(splitFactKey(fact), (name, ordinal) => this.#earlier(fact, name, ordinal));
+    for (const key of yield* this.#keysInside("facts", inside)) {
+      yield;
+      if (isPlaceKey(key)) {
+        if (this.#isErasing) this.#place(placeOfKey(this.#key, key)!);
+        continue;
+      }
+      const fact = made(key);
+      fact.present = this.#stored(fact);
+      fact.last = fact.present?.ordinal ?? 1;
+      facts.set(key.toString("latin1"), fact);
     }
-    for (const { key, value } of this.#entriesInside("history", inside)) {
+    for (const key of yield* this.#keysInside("history", inside)) {
+      yield;
       if (dayOfAnswer(key) !== undefined) continue;
       const { fact: factPart, ordinal } = splitHistoryKey(key);
-      const fact = at(factPart);
-      if (ordinal === HEAD) fact.last = unpackNumber(value);
-      else fact.earlier.push(unpackEarlier(fact.place, fact.label, ordinal, value));
+      const name = factPart.toString("latin1");
+      const fact = facts.get(name) ?? heads.get(name) ?? made(factPart);
+      if (!facts.has(name)) heads.set(name, fact);
+      if (ordinal === HEAD) fact.last = this.#read("history", key, unpackNumber, 1) ?? 0;
+      else fact.ordinals.push(ordinal);
     }
+    const found = heads.size === 0 ? facts : new Map([...facts, ...heads]);
     this.#whole = found;
+    // In the order of their keys, in which both already are.
+    if (heads.size === 0) return [...facts.values()];
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, fact]) => fact);
   }
 
-  #entriesInside(table: "facts" | "history", inside: readonly Place[]): Entry[] {
-    return inside
-      .flatMap((place) =>
-        place === "" ? [rangeBelow(this.#key)] : rangesOfPlace(placeKey(this.#account, this.#userId, place)),
-      )
-      .flatMap((range) => this.#writer.entries(table, range));
+  *#keysInside(table: "facts" | "history", inside: readonly Place[]): Sliced<Buffer[]> {
+    const all: Buffer[] = [];
+    for (const place of inside) {
+      const key = placeKey(this.#account, this.#userId, place);
+      for (const range of place === "" ? [rangeBelow(this.#key)] : rangesOfPlace(key)) {
+        for (const page of this.#writer.keyPages(table, range)) {
+          yield;
+          all.push(...page);
+        }
+      }
+    }
+    return all;
   }
 
   #put(difference: FactDifference, historyMax: number): void {
@@ -259,7 +293,13 @@ export class UserWrites {
     if (this.#whole === undefined)
       return this.#writer.keys("history", { start: historyKey(key, 1), end: historyKey(key, HEAD) });
     const found = this.#whole.get(key.toString("latin1"));
-    return (found?.earlier ?? []).map(({ ordinal }) => historyKey(key, ordinal));
+    return (found?.ordinals ?? []).map((ordinal) => historyKey(key, ordinal));
+  }
+
+  #earlier(fact: Buffer, { place, label }: FactName, ordinal: number): EarlierFact {
+    const bytes = this.#writer.get("history", historyKey(fact, ordinal));
+    assert(bytes !== undefined, "an entry of a history is there");
+    return unpackEarlier(place, label, ordinal, bytes);
   }
 
   #keyOf(name: FactName): Buffer {
@@ -267,8 +307,20 @@ export class UserWrites {
   }
 
   #stored(name: FactName): FactRecord | undefined {
-    const bytes = this.#writer.get("facts", this.#keyOf(name));
-    return bytes && unpackFact(name.place, name.label, bytes, false);
+    const { place, label } = name;
+    const unpack = (bytes: Buffer) => unpackFact(place, label, bytes, false);
+    return this.#read("facts", this.#keyOf(name), unpack, { ...UNREADABLE, place, label });
+  }
+
+  /** @param damaged stands for a damaged record that is erased */
+  #read<T>(table: TableName, key: Buffer, unpack: (bytes: Buffer) => T, damaged: T): T | undefined {
+    try {
+      const bytes = this.#writer.get(table, key);
+      return bytes && unpack(bytes);
+    } catch (error) {
+      if (!this.#isErasing) throw error;
+      return damaged;
+    }
   }
 
   /** The ordinal of the last value of a label that has no fact any more, or 0. */
@@ -280,8 +332,11 @@ export class UserWrites {
     if (place === "") return this.#user.own;
     let known = this.#places.get(place);
     if (known === undefined) {
-      const bytes = this.#writer.get("facts", placeKey(this.#account, this.#userId, place));
-      const before = bytes === undefined ? { facts: 0, ending: 0 } : unpackPlace(bytes);
+      const key = placeKey(this.#account, this.#userId, place);
+      const before = this.#read("facts", key, unpackPlace, { facts: 1, ending: 0 }) ?? {
+        facts: 0,
+        ending: 0,
+      };
       known = { record: { ...before }, before };
       this.#places.set(place, known);
     }
@@ -289,10 +344,36 @@ export class UserWrites {
   }
 }
 
-interface WholeFact extends FactName {
+/** A fact that is erased and cannot be read. */
+const UNREADABLE = {
+  value: "",
+  revision: 0,
+  updatedAtMs: 0,
+  sinceMs: 0,
+  expiresAtMs: null,
+  writtenBy: null,
+  sessionId: null,
+  ordinal: 1,
+};
+
+/** Its history is read when it is asked for: all of it would be ten times as much. */
+class WholeFact implements FoundFact {
+  readonly place: Place;
+  readonly label: string;
   present: FactRecord | undefined;
-  last: number;
-  readonly earlier: EarlierFact[];
+  last = 0;
+  readonly ordinals: number[] = [];
+  readonly #read: (name: FactName, ordinal: number) => EarlierFact;
+
+  constructor({ place, label }: FactName, read: (name: FactName, ordinal: number) => EarlierFact) {
+    this.place = place;
+    this.label = label;
+    this.#read = read;
+  }
+
+  get earlier(): EarlierFact[] {
+    return this.ordinals.map((ordinal) => this.#read(this, ordinal));
+  }
 }
 
 /** The record of a place: there is no third zero. */
@@ -301,15 +382,17 @@ export function isPlaceKey(key: Buffer): boolean {
 }
 
 export function addToCounter(writer: Writer, counter: string, change: number): void {
-  if (change !== 0) writer.setCount(counter, writer.count(counter) + change);
+  if (change !== 0) writer.atCommit((at) => at.setCount(counter, at.count(counter) + change));
 }
 
 /** Whoever is new goes on after it. */
 export function noteRevision(writer: Writer, revision: number): void {
-  if (revision > writer.count(REVISIONS)) writer.setCount(REVISIONS, revision);
+  writer.atCommit((at) => {
+    if (revision > at.count(REVISIONS)) at.setCount(REVISIONS, revision);
+  });
 }
 
 /** Always written: a copy in progress learns from it that something was forgotten. */
 export function noteForgetting(writer: Writer, nowMs: number): void {
-  writer.put("meta", FORGOTTEN, writer.get("meta", FORGOTTEN) ?? packNumber(nowMs));
+  writer.atCommit((at) => at.put("meta", FORGOTTEN, at.get("meta", FORGOTTEN) ?? packNumber(nowMs)));
 }

@@ -12,8 +12,10 @@
 import { assert } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
+import type { FairTurns } from "../../base/fair-turns.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { CommitMetrics } from "../../memory/commit-metrics.ts";
+import { isWhole } from "../../memory/law/law.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { userSlot } from "./cluster/placement.ts";
 import type { Database } from "./connection/database.ts";
@@ -43,6 +45,7 @@ export interface GroupCommitOptions {
   readonly workerOf: (slot: number) => number;
   /** Whether the tables are distributed. */
   readonly isCluster: () => boolean;
+  readonly turns: FairTurns;
 }
 
 export class GroupCommit {
@@ -87,9 +90,20 @@ export class GroupCommit {
       this.#waiting += 1;
       if (this.#held.take(write)) return;
       const lane = (this.#apart.size > 0 && this.#apart.get(this.#workerOf(write))) || this.#shared;
+      if (isWhole(request)) {
+        this.#setUserApart(lane, write);
+        return;
+      }
       lane.queue.push(write);
       lane.running ??= this.#drain(lane);
     });
+  }
+
+  /** Work on a whole user may take long: it is done apart, behind what waits of its user. */
+  #setUserApart(lane: Lane, write: QueuedWrite): void {
+    const isOfUser = (other: QueuedWrite) => userOf(other) === userOf(write);
+    this.#held.add([...lane.queue.filter(isOfUser), write]);
+    lane.queue = lane.queue.filter((other) => !isOfUser(other));
   }
 
   /** Whether a write was stored within this time. */
@@ -154,9 +168,9 @@ export class GroupCommit {
     );
     const ended = this.#metrics.begin();
     try {
-      const { historyMax, isCluster } = this.#options;
+      const { historyMax, isCluster, turns } = this.#options;
       const requests = group.map(({ request }) => request);
-      const transaction = groupTransaction(requests, { historyMax, isCluster: isCluster() });
+      const transaction = groupTransaction(requests, { historyMax, isCluster: isCluster(), turns });
       const results = await this.#database.commit(transaction);
       this.#storedMs = this.#options.monotonic.now();
       this.#failed = undefined;

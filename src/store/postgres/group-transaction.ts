@@ -6,6 +6,8 @@
 
 import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
+import type { FairTurns } from "../../base/fair-turns.ts";
+import { inSlices, type Sliced } from "../../base/slices.ts";
 import { applyLaw, type Decision } from "../../memory/law/law.ts";
 import { UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
@@ -21,6 +23,8 @@ export interface GroupOptions {
   readonly historyMax: number;
   /** The tables are distributed. */
   readonly isCluster: boolean;
+  /** Shares the event loop between accounts. */
+  readonly turns: FairTurns;
 }
 
 /** What a write is answered, or why the law refuses it. */
@@ -29,22 +33,24 @@ export type WriteResult = WriteOutcome | Failure;
 /** @param requests at least one; an idempotency key at most once, and work on a whole user alone with its user */
 export function groupTransaction(
   requests: readonly WriteRequest[],
-  { historyMax, isCluster }: GroupOptions,
+  { historyMax, isCluster, turns }: GroupOptions,
 ): Transaction<WriteResult[]> {
   assert(requests.length >= 1, "a group has a write");
   const group = usersOf(requests);
   const { users, userOf } = group;
+  const turn = () => turns.next(requests[0].account);
   return async (sql, onSend) => {
     const statements = new Statements(sql, isCluster);
     try {
-      const found = await readGroup(statements, requests, group);
+      const found = await readGroup(statements, requests, group, turn);
       const memories: UserMemory[] = [];
       for (const [i, user] of found.users.entries()) {
         const counts = await countPlaces(statements, users[i], user);
         const isWhole = users[i].inside.length > 0;
         memories.push(new UserMemory({ ...user, isWhole, ...(counts && { counts }) }, historyMax));
       }
-      const decisions = decide(requests, (i) => memories[userOf[i]], found);
+      const deciding = decide(requests, (i) => memories[userOf[i]], found);
+      const decisions = await inSlices(deciding, turn);
       const records = recordsOf(requests, decisions, (i) => users[userOf[i]], found);
       const isChanged = decisions.some(
         (decision) => !(decision instanceof Failure) && decision.outcome.outcome === "stored",
@@ -52,7 +58,7 @@ export function groupTransaction(
       let used: ReadonlyMap<string, number> = new Map();
       if (isChanged) {
         onSend();
-        used = await storeGroup(statements, users, memories, records);
+        used = await storeGroup(statements, users, memories, records, turn);
       } else await statements.run("ROLLBACK");
       return resultsOf(requests, decisions, found.used, used);
     } catch (error) {
@@ -64,36 +70,37 @@ export function groupTransaction(
 
 const NONE: ReadonlySet<string> = new Set();
 
-function decide(
+function* decide(
   requests: readonly WriteRequest[],
   memoryOf: (write: number) => UserMemory,
   { replays, used, channelCounts, gone }: FoundGroup,
-): (Decision | Failure)[] {
+): Sliced<(Decision | Failure)[]> {
   const counts = new Map(used);
   const others = requests.map(
     ({ places, nowMs }, i) => channelCounts[i] - memoryOf(i).countLive(places, nowMs),
   );
-  return requests.map((request, i) => {
+  const decisions: (Decision | Failure)[] = [];
+  for (const [i, request] of requests.entries()) {
     const { quota } = request;
     const counter = quota === undefined || quota.limit === null ? undefined : counterName(quota);
     const memory = memoryOf(i);
+    const found = {
+      replay: replays.get(i)?.replay,
+      used: counter === undefined ? 0 : (counts.get(counter) ?? 0),
+      others: others[i],
+      gone: gone.get(request.account) ?? NONE,
+    };
     try {
-      const decision = memory.attempt(() =>
-        applyLaw(memory, request, {
-          replay: replays.get(i)?.replay,
-          used: counter === undefined ? 0 : (counts.get(counter) ?? 0),
-          others: others[i],
-          gone: gone.get(request.account) ?? NONE,
-        }),
-      );
+      const decision = yield* memory.attempt(applyLaw(memory, request, found));
       if (counter !== undefined) counts.set(counter, decision.outcome.used);
-      return decision;
+      decisions.push(decision);
     } catch (error) {
       // A damaged row, or an error of the programmer, is everybody's.
       if (!(error instanceof Failure)) throw error;
-      return error;
+      decisions.push(error);
     }
-  });
+  }
+  return decisions;
 }
 
 /** As the counters are now: others may have counted since they were read. */

@@ -12,6 +12,7 @@ import {
   trusted,
 } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
+import { FairTurns } from "../../base/fair-turns.ts";
 import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
@@ -20,6 +21,7 @@ import type {
   PlacedCode,
   Store,
   StoreStatistics,
+  UserDescription,
   UserLife,
   UserState,
   View,
@@ -76,6 +78,8 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   readonly monotonic?: MonotonicClock;
   /** Rows in the form that a cluster needs, wherever they go: for tests. */
   readonly clusterForms?: boolean;
+  /** Shares the event loop between accounts. */
+  readonly turns?: FairTurns;
   /** The schema that this program knows. */
   readonly migrations?: readonly Migration[];
 }
@@ -129,7 +133,7 @@ export class PostgresStore implements Store, EventLog {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, ...more } = options;
     const { clock: given, monotonic = monotonicClock, ...rest } = more;
     const { migrations = loadMigrations(), readOnly = false, clusterForms, ...others } = rest;
-    const { historyMax: wanted, ...limits } = others;
+    const { historyMax: wanted, turns = new FairTurns(), ...limits } = others;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
     const clock = given === undefined ? database.clock : trusted(given);
     const workers = new SlotWorkers(database);
@@ -154,6 +158,7 @@ export class PostgresStore implements Store, EventLog {
         monotonic,
         workerOf: (slot) => workers.of(slot),
         isCluster: () => clusterForms ?? workers.areMany,
+        turns,
       });
       return new PostgresStore(database, commit, watch, workers, { clock, monotonic, readOnly, historyMax });
     } catch (error) {
@@ -184,6 +189,12 @@ export class PostgresStore implements Store, EventLog {
     return this.#ofUser(account, userId, () => this.#database.read(facts.listPlaces(account, userId)));
   }
 
+  describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
+    return this.#ofUser(account, userId, () =>
+      this.#database.read(facts.describeUser(account, userId, nowMs)),
+    );
+  }
+
   readStamp(account: string, userId: string): Promise<string | undefined> {
     return this.#ofUser(account, userId, () => this.#database.read(facts.readStamp(account, userId)));
   }
@@ -199,8 +210,8 @@ export class PostgresStore implements Store, EventLog {
   async forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
     const changes = [{ kind: "erase", within: place ?? null } as const];
     const outcome = await this.write({ account, userId, changes, places: [], nowMs: this.clock.now() });
-    assert(outcome.outcome === "stored", "an erasure has no condition and no limit");
-    return outcome.changes.some(({ found }) => found);
+    assert(outcome.outcome === "stored" && outcome.report !== undefined, "an erasure is reported");
+    return outcome.report.erased === true;
   }
 
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }> {

@@ -139,7 +139,7 @@ function storesIn(folder: string): string[] {
 async function checkFacts(store: LmdbStore, { users, whole }: Folder): Promise<void> {
   const found = new Map<string, string>();
   for await (const { userId } of store.walkUsers())
-    found.set(userId, store.readUser(viewOf(userId, ACCOUNT))?.facts[0]?.value ?? "nothing");
+    found.set(userId, (await store.readUser(viewOf(userId, ACCOUNT)))?.facts[0]?.value ?? "nothing");
   for (const userId of found.keys()) assert.ok(users.has(userId), `${userId} was never written`);
   for (const [userId, { values }] of users) {
     const value = found.get(userId) ?? null;

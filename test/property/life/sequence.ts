@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../src/base/clock.ts";
+import { FairTurns } from "../../../src/base/fair-turns.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import type { Tier } from "../../../src/base/tiers.ts";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
@@ -190,7 +191,16 @@ export class SequenceRun {
 export function servicesOf(store: Store, clock: Clock, historyMax: number): MemoryServices {
   const labels = new Labels(store);
   const idempotency = new IdempotencyGate(SECRET);
-  return { store, labels, blocks: NO_BLOCKS, idempotency, clock, historyMax } as unknown as MemoryServices;
+  const turns = new FairTurns();
+  return {
+    store,
+    labels,
+    blocks: NO_BLOCKS,
+    idempotency,
+    turns,
+    clock,
+    historyMax,
+  } as unknown as MemoryServices;
 }
 
 export function callerOf(account: string, limit: number | null): Caller {

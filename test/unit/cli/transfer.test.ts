@@ -168,7 +168,7 @@ test("import: a line that is refused is named, however much of the file comes af
     const file = join(folder, "facts.jsonl");
     for (const [text, refusal] of [
       [`\n{bad\n${"{}\n".repeat(500_000)}`, "line 2: This line cannot be imported: it is not JSON."],
-      [`\n{${"x".repeat(12_000_000)}`, "line 2: A line has at most 4194304 characters."],
+      [`\n{${"x".repeat(12_000_000)}`, "line 2: A line has at most 1048576 characters."],
     ]) {
       writeFileSync(file, text);
       const { status, err } = await run("accounts", "import", file, "--new-master-key", "--data", data);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { DEMO_ACCOUNT, DEMO_REQUESTER, DEMO_USER, Demo } from "../../../src/memory/demo.ts";
-import type { View } from "../../../src/memory/ports.ts";
+import type { UserState, View } from "../../../src/memory/ports.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { memoryServices } from "./memory-services.ts";
 
@@ -13,7 +13,9 @@ async function setUp(context: TestContext, time: string) {
   const memory = await memoryServices(context, time);
   const newDemo = () => new Demo(memory.services, HOUR_MS);
   const values = () =>
-    memory.store.readUser(viewOf(DEMO_USER, DEMO_ACCOUNT))?.facts.map(({ value }) => value) ?? [];
+    (memory.store.readUser(viewOf(DEMO_USER, DEMO_ACCOUNT)) as UserState | undefined)?.facts.map(
+      ({ value }) => value,
+    ) ?? [];
   const valuesOf = async (userId: string) => {
     const view = { ...viewOf(userId, DEMO_ACCOUNT), nowMs: memory.clock.now() };
     return (await memory.store.readUser(view))?.facts.map(({ value }) => value) ?? [];

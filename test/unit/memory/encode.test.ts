@@ -7,6 +7,7 @@ import type { Caller } from "../../../src/memory/authentication.ts";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { type EncodeInput, encodeFacts } from "../../../src/memory/encode.ts";
 import { addLabel } from "../../../src/memory/label-terms.ts";
+import type { UserState } from "../../../src/memory/ports.ts";
 import { numberOf, viewOf } from "../../fixtures/views.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { ACCOUNT, caller, memoryServices, NEW_LABEL } from "./memory-services.ts";
@@ -21,7 +22,9 @@ async function setUp(context: TestContext, time?: string) {
   const encode = (facts: Facts, input: Partial<EncodeInput> = {}, by: Caller = caller) =>
     encodeFacts(memory.services, by, { userId: "ada", facts, operation: "encode/batch", ...input });
   const valuesOf = (userId: string, account = ACCOUNT) =>
-    memory.store.readUser(viewOf(userId, account))?.facts.map(({ label, value }) => [numberOf(label), value]);
+    (memory.store.readUser(viewOf(userId, account)) as UserState | undefined)?.facts.map(
+      ({ label, value }) => [numberOf(label), value],
+    );
   return { ...memory, encode, valuesOf };
 }
 

@@ -3,11 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Failure } from "../../../src/base/errors.ts";
+import { atOnce } from "../../../src/base/slices.ts";
 import { pastOf } from "../../../src/memory/law/imports.ts";
-import { applyLaw, readingOf } from "../../../src/memory/law/law.ts";
+import * as law from "../../../src/memory/law/law.ts";
 import { type FoundFact, UserMemory } from "../../../src/memory/law/user-memory.ts";
 import type { Change, FactRecord, PastValue, WriteRequest } from "../../../src/memory/ports.ts";
 import { labelAt } from "../../fixtures/views.ts";
+
+const applyLaw = (...given: Parameters<typeof law.applyLaw>) => atOnce(law.applyLaw(...given));
 
 const START = Date.UTC(2026, 10, 15, 12);
 const NOTHING_FOUND = { replay: undefined, used: 0, others: 0, gone: new Set<string>() };
@@ -114,10 +117,10 @@ test("revisions go on after those of a user who is gone, and a refused write lea
   const set = (value: string, more = {}): Change => ({ place: "", label: "USER.name", value, ...more });
   const terms = { label: "USER.name", oneOf: ["Ada"], maxBytes: null };
   assert.throws(
-    () => memory.attempt(() => applyLaw(memory, request([set("Bob", { terms })]), NOTHING_FOUND)),
+    () => atOnce(memory.attempt(law.applyLaw(memory, request([set("Bob", { terms })]), NOTHING_FOUND))),
     { code: "invalid_value" },
   );
-  assert.deepEqual([memory.revision, memory.facts, memory.differences()], [41, 0, []]);
+  assert.deepEqual([memory.revision, memory.facts, [...memory.differences()]], [41, 0, []]);
   const { outcome } = applyLaw(memory, request([set("Ada", { terms, ifRevision: 0 })]), NOTHING_FOUND);
   assert.ok(outcome.outcome === "stored");
   assert.equal(outcome.changes[0].revision, 42);
@@ -137,7 +140,7 @@ test("a memory of 10,000 facts takes no further one, and lets old ones be change
   const full = { revision: 10_000, facts: 10_000, heads: 0 };
   const changes: Change[] = [{ place: "", label: "USER.project", value: "one more" }];
   const memory = new UserMemory({ ...full, named }, 8);
-  assert.throws(() => memory.attempt(() => applyLaw(memory, request(changes), NOTHING_FOUND)), {
+  assert.throws(() => atOnce(memory.attempt(law.applyLaw(memory, request(changes), NOTHING_FOUND))), {
     code: "memory_full",
   });
   const known = foundAs(fact("", 1, "old"));
@@ -183,11 +186,11 @@ test("a place takes 1,000 facts, a person has facts in 1,000 projects and worktr
 
 test("a request names every fact that it may change or count", () => {
   const forget: Change = { kind: "forget", label: "USER.gpu", places: ["", "loom"], otherwise: "loom" };
-  const { names, inside, history } = readingOf({ changes: [forget], places: [""] });
+  const { names, inside, history } = law.readingOf({ changes: [forget], places: [""] });
   assert.deepEqual(names, [
     { place: "", label: "USER.gpu" },
     { place: "loom", label: "USER.gpu" },
   ]);
   assert.deepEqual([inside, history], [[], false]);
-  assert.equal(readingOf({ changes: [{ kind: "move", from: "a", to: "b" }], places: [] }).history, true);
+  assert.equal(law.readingOf({ changes: [{ kind: "move", from: "a", to: "b" }], places: [] }).history, true);
 });

@@ -22,7 +22,7 @@ import { KeyRing } from "../../../src/memory/key-ring.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
 import { Labels } from "../../../src/memory/labels.ts";
 import { LocalEvents } from "../../../src/memory/local-events.ts";
-import type { FactRecord } from "../../../src/memory/ports.ts";
+import type { FactRecord, UserState } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { changesOf, numberOf, viewOf } from "../../fixtures/views.ts";
@@ -114,7 +114,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
       ...viewOf(userId, ACCOUNT),
       changes: changesOf(values.map((value, number) => [number, value])),
     });
-  const factsOf = (userId: string) => store.readUser(viewOf(userId, ACCOUNT))!.facts;
+  const factsOf = (userId: string) => (store.readUser(viewOf(userId, ACCOUNT)) as UserState).facts;
   const saveCode = (userId: string, { place, label, revision, value }: FactRecord, code: FactCode) =>
     store.saveCodes(ACCOUNT, userId, [{ place, label, revision, value, code }]);
   return { services, store, blocks, workers, clock, write, factsOf, saveCode };

@@ -81,7 +81,7 @@ test("everything but the demo is copied, and nothing differs", async (context) =
   assert.deepEqual(await to.listKeys(), [KEY]);
   assert.deepEqual(await to.listKeyRequests(), [REQUEST]);
   assert.equal(to.readUser(viewOf("demo", DEMO_ACCOUNT)), undefined);
-  const { facts } = to.readUser(viewOf("ada"))!;
+  const { facts } = (await to.readUser(viewOf("ada")))!;
   assert.deepEqual(
     facts.map(({ label, value, updatedAtMs }) => [label, value, updatedAtMs]),
     [

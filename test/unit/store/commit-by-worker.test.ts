@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import postgres from "postgres";
 import { monotonicClock } from "../../../src/base/clock.ts";
+import { FairTurns } from "../../../src/base/fair-turns.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { WriteOutcome } from "../../../src/memory/ports.ts";
 import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
@@ -27,6 +28,7 @@ test("group commit: a worker that is away costs its own users only, and they com
       FOR EACH ROW WHEN (NEW.slot % 3 = ${DEAD}) EXECUTE FUNCTION sideband.fail()`);
   const database = new Database({ ...DATABASE_DEFAULTS, url, poolMax: 8 });
   const commit = new GroupCommit(database, {
+    turns: new FairTurns(),
     queueMax: 1000,
     groupMax: 256,
     historyMax: 8,

@@ -6,7 +6,8 @@ import type { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import { type Change, CommitError, type Environment } from "../../../src/store/lmdb/environment.ts";
-import { GroupCommit, Writer } from "../../../src/store/lmdb/group-commit.ts";
+import { GroupCommit } from "../../../src/store/lmdb/group-commit.ts";
+import { Writer } from "../../../src/store/lmdb/writer.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 
 /** Commits wait until they are confirmed or failed by hand. */

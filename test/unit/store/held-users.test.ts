@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { Failure } from "../../../src/base/errors.ts";
+import { FairTurns } from "../../../src/base/fair-turns.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import type { Database } from "../../../src/store/postgres/connection/database.ts";
@@ -34,6 +35,7 @@ function commitOn(
     },
   } as unknown as Database;
   return new GroupCommit(database, {
+    turns: new FairTurns(),
     queueMax: 100,
     groupMax: 2,
     historyMax: 8,

@@ -205,7 +205,7 @@ test("lmdb: of a code the bytes of its bits are stored, however many it comes wi
     const bytes = new Uint8Array(100).fill(0xff);
     const code = { version: 3, checksum: 7, bits: { length: 13, bytes } };
     await store.saveCodes("acme", "ada", [{ place: "", label: "USER.name", revision: 1, value: "a", code }]);
-    const [fact] = store.readUser(viewOf("ada"))!.facts;
+    const [fact] = (await store.readUser(viewOf("ada")))!.facts;
     assert.deepEqual([fact.value, fact.code?.bits.bytes], ["a", Uint8Array.of(0xff, 0xff)]);
     await store.close();
   }));

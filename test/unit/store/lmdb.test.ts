@@ -372,7 +372,7 @@ test("lmdb: a backup taken while writing is consistent", () =>
     await writing;
     await store.close();
     const copy = await openFolder(join(folder, "backup"), false);
-    const facts = copy.readUser(viewOf("ada"))!.facts;
+    const facts = (await copy.readUser(viewOf("ada")))!.facts;
     assert.equal(facts[0].value, facts[1].value, "both facts of one write, or neither");
     assert.ok(Number(facts[0].value) >= 1 && Number(facts[0].value) <= count);
     await copy.close();

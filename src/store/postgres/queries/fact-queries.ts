@@ -8,6 +8,7 @@ import type {
   EarlierFact,
   FactRecord,
   PlacedCode,
+  UserDescription,
   UserLife,
   UserState,
   View,
@@ -117,6 +118,37 @@ export function readLife(
       facts: factsOf(rows.filter((row) => !isEnded(row))),
       earlier: rows.filter(isEnded).map(earlierOf),
     };
+  };
+}
+
+/** What a list of users shows of one. */
+export function describeUser(
+  account: string,
+  userId: string,
+  nowMs: number,
+): Query<UserDescription | undefined> {
+  const slot = userSlot(account, userId);
+  type Row = { ticket: number; is_known: boolean; place: Place | null; facts: number; updated_at_ms: number };
+  return async (sql) => {
+    const isOfUser = sql`slot = ${slot} AND account = ${account} AND user_id = ${userId}`;
+    const rows = await answerOf(
+      (ticket) => sql<Row[]>`
+        SELECT t.ticket, u.slot IS NOT NULL AS is_known, f.place, f.facts, f.updated_at_ms
+        FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN (SELECT slot FROM sideband.users WHERE ${isOfUser}) AS u ON true
+        LEFT JOIN (
+          SELECT place, count(*)::integer AS facts, max(updated_at_ms) AS updated_at_ms FROM sideband.facts
+          WHERE ${isOfUser} AND (expires_at_ms IS NULL OR expires_at_ms > ${nowMs}) GROUP BY place
+        ) AS f ON true
+        ORDER BY f.place`,
+    );
+    if (!rows[0].is_known) return undefined;
+    const found = rows.filter(({ place }) => place !== null);
+    const updatedAtMs = found.reduce<number | null>(
+      (last, row) => Math.max(last ?? 0, row.updated_at_ms),
+      null,
+    );
+    return { facts: new Map(found.map(({ place, facts }) => [place!, facts])), updatedAtMs };
   };
 }
 

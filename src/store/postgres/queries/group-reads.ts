@@ -3,6 +3,7 @@
  * together; nobody waits between them.
  */
 
+import { inSlices, type Sliced } from "../../../base/slices.ts";
 import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot } from "../cluster/placement.ts";
@@ -51,6 +52,9 @@ const BEGIN = `
   SET LOCAL idle_in_transaction_session_timeout = '3s'; SELECT pg_current_xact_id(),
     CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`;
 
+/** What becomes of a large user is decided in slices. */
+const LONG_IDLE = "SET LOCAL idle_in_transaction_session_timeout = '30s'";
+
 /** The rows of a statement are estimated as what they usually are, not looked at each time; a cluster has to. */
 const ONE_PLAN = "SET LOCAL plan_cache_mode = force_generic_plan";
 
@@ -65,6 +69,7 @@ export async function readGroup(
   statements: Statements,
   requests: readonly WriteRequest[],
   { users, userOf }: { readonly users: readonly GroupUser[]; readonly userOf: readonly number[] },
+  turn: () => Promise<void>,
 ): Promise<FoundGroup> {
   const { views, viewOf } = viewsOf(requests, userOf);
   const counters = countersOf(requests);
@@ -77,7 +82,12 @@ export async function readGroup(
     heardPart(users),
   ];
   const hasKeys = requests.some(({ idempotency }) => idempotency !== undefined);
-  const settings = [...(statements.isCluster ? [] : [ONE_PLAN]), ...(hasKeys ? [] : [LOCK_TIMEOUT])];
+  const isLong = users.some(({ inside }) => inside.length > 0);
+  const settings = [
+    ...(statements.isCluster ? [] : [ONE_PLAN]),
+    ...(isLong ? [LONG_IDLE] : []),
+    ...(hasKeys ? [] : [LOCK_TIMEOUT]),
+  ];
   const begun = statements.run([BEGIN, ...settings].join("; "));
   const replays = lockReplays(statements, requests);
   const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;
@@ -86,17 +96,14 @@ export async function readGroup(
   const found = statements.read<GroupRow>(COLUMNS, queries);
   const unlimited = statements.run(NO_LOCK_TIMEOUT);
   await allOf<unknown>([begun, replays, limited, gone, locked, found, unlimited]);
-  const byKind = groupedBy(await found, ({ kind }) => kind);
+  const byKind = await inSlices(groupedByKind(await found), turn);
   const counts = await locked;
-  const rowsOf = groupedBy(
-    [...(byKind.get("fact") ?? []), ...(byKind.get("earlier") ?? []), ...(byKind.get("last") ?? [])],
-    ({ number }) => number,
-  );
+  const named = await inSlices(foundOf(users, byKind), turn);
   const inViews = new Map(byKind.get("view")?.map((row) => [row.number, row]));
   return {
     users: users.map((user, i) => {
       const { revision, facts, heads } = counts.get(userName(user)) ?? missing();
-      return { revision, facts, heads, named: foundOf(user, rowsOf.get(i) ?? []) };
+      return { revision, facts, heads, named: named[i] };
     }),
     replays: withAnswers(await replays, byKind.get("answer") ?? []),
     used: new Map(
@@ -305,33 +312,45 @@ function heardPart(users: readonly GroupUser[]): Part {
     FROM sideband.event_logs WHERE slot = 0 AND account = ANY(${accounts}::text[])`;
 }
 
-/** What is known of the names of a user, of the present and of the past. */
-function foundOf({ names }: GroupUser, rows: readonly GroupRow[]): FoundFact[] {
-  const byName = new Map<string, { -readonly [Part in keyof FoundFact]: FoundFact[Part] }>();
-  const of = ({ place, label }: FactName) => {
+type Found = { -readonly [Part in keyof FoundFact]: FoundFact[Part] } & { readonly earlier: EarlierFact[] };
+
+/** What is known of the names of each user, of the present and of the past. */
+function* foundOf(
+  users: readonly GroupUser[],
+  byKind: ReadonlyMap<string, readonly GroupRow[]>,
+): Sliced<FoundFact[][]> {
+  const found = users.map(() => new Map<string, Found>());
+  const of = (user: number, { place, label }: FactName) => {
     const name = nameOf({ place, label });
-    const known = byName.get(name) ?? { place, label, present: undefined, earlier: [], last: 0 };
-    byName.set(name, known);
+    const known = found[user].get(name) ?? { place, label, present: undefined, earlier: [], last: 0 };
+    found[user].set(name, known);
     return known;
   };
-  for (const name of names) of(name);
-  const earlier = new Map<object, EarlierFact[]>();
-  for (const row of rows) {
-    const fact = of(row);
-    fact.last = Math.max(fact.last, row.ordinal);
-    if (row.kind === "fact") fact.present = factOf(row);
-    if (row.kind === "earlier") earlier.set(fact, [...(earlier.get(fact) ?? []), earlierOf(row)]);
+  for (const [user, { names }] of users.entries()) for (const name of names) of(user, name);
+  for (const kind of ["fact", "earlier", "last"]) {
+    for (const row of byKind.get(kind) ?? []) {
+      yield;
+      const fact = of(row.number, row);
+      fact.last = Math.max(fact.last, row.ordinal);
+      if (row.kind === "fact") fact.present = factOf(row);
+      if (row.kind === "earlier") fact.earlier.push(earlierOf(row));
+    }
   }
-  for (const [fact, values] of earlier)
-    (fact as { earlier: EarlierFact[] }).earlier = values.sort((a, b) => a.ordinal - b.ordinal);
-  return [...byName.values()];
+  for (const byName of found) {
+    for (const { earlier } of byName.values()) {
+      yield;
+      earlier.sort((a, b) => a.ordinal - b.ordinal);
+    }
+  }
+  return found.map((byName) => [...byName.values()]);
 }
 
-function groupedBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
-  const grouped = new Map<Key, Row[]>();
+function* groupedByKind(rows: readonly GroupRow[]): Sliced<Map<string, GroupRow[]>> {
+  const grouped = new Map<string, GroupRow[]>();
   for (const row of rows) {
-    const known = grouped.get(keyOf(row));
-    if (known === undefined) grouped.set(keyOf(row), [row]);
+    yield;
+    const known = grouped.get(row.kind);
+    if (known === undefined) grouped.set(row.kind, [row]);
     else known.push(row);
   }
   return grouped;

@@ -55,6 +55,9 @@ interface Count {
 }
 
 const INTEGER_MAX = 2 ** 31 - 1;
+/** Facts, and events, that become rows in one go. A group of others has fewer. */
+const CHANGED_MAX = 512;
+const EVENTS_MAX = 1_000;
 
 /**
  * Sends all statements, and the commit behind them; throws the first failure. What many writes have in common is locked last:
@@ -65,33 +68,54 @@ export async function storeGroup(
   users: readonly GroupUser[],
   memories: readonly UserMemory[],
   records: GroupRecords,
+  turn: () => Promise<void>,
 ): Promise<Map<string, number>> {
   const changed = users.flatMap((user, i) =>
-    memories[i].differences().map((difference) => ({ user, difference })),
+    Array.from(memories[i].differences(), (difference) => ({ user, difference })),
   );
   const stored = users.map((user, i) => ({ user, memory: memories[i] }));
   const { months, days } = countsOf(records);
+  const sent: Promise<unknown>[] = [];
+  const send = (answers: readonly Promise<unknown>[]) => {
+    // Their failures show in the end.
+    for (const answer of answers) answer.catch(() => {});
+    sent.push(...answers);
+  };
+  // The facts of a large user go part by part, and what else there is with the last of them.
+  let rest = changed;
+  for (; rest.length > CHANGED_MAX; rest = rest.slice(CHANGED_MAX)) {
+    const part = rest.slice(0, CHANGED_MAX);
+    send(statements.change([...removeFacts(statements, part), ...shortenHistory(statements, part)]));
+    send(statements.change([...storeFacts(statements, part), ...storeHistory(statements, part)]));
+    await turn();
+  }
   // What is removed may be written anew.
-  const removed = statements.change([
-    ...removeFacts(statements, changed),
-    ...shortenHistory(statements, changed),
-    ...removeUsers(statements, stored),
-    ...removeReplays(records),
-  ]);
-  const put = statements.change([
-    // PostgreSQL does the first one last.
-    ...countDays(statements, days),
-    ...storeFacts(statements, changed),
-    ...storeHistory(statements, changed),
-    ...storeUsers(statements, stored),
-    ...storeReplays(statements, records),
-  ]);
+  send(
+    statements.change([
+      ...removeFacts(statements, rest),
+      ...shortenHistory(statements, rest),
+      ...removeUsers(statements, stored),
+      ...removeReplays(records),
+    ]),
+  );
+  send(
+    statements.change([
+      // PostgreSQL does the first one last.
+      ...countDays(statements, days),
+      ...storeFacts(statements, rest),
+      ...storeHistory(statements, rest),
+      ...storeUsers(statements, stored),
+      ...storeReplays(statements, records),
+    ]),
+  );
   const counted = countMonths(statements, months, records.used);
-  const told = [
-    ...records.erased.map((erased) => removeEvents(statements, erased)),
-    ...storeEvents(statements, records),
-  ];
-  await allOf<unknown>([...removed, ...put, ...counted, ...told, statements.run("COMMIT")]);
+  send(counted);
+  send(records.erased.map((erased) => removeEvents(statements, erased)));
+  for (let i = 0; i < records.events.length; i += EVENTS_MAX) {
+    if (i > 0) await turn();
+    send(storeEvents(statements, records.events.slice(i, i + EVENTS_MAX)));
+  }
+  await allOf<unknown>([...sent, statements.run("COMMIT")]);
   const rows = (await Promise.all(counted)).flat();
   return new Map(rows.map(({ key_id: keyId, month, used }) => [counterName({ keyId, month }), used]));
 }
@@ -383,7 +407,7 @@ const EVENT: readonly ColumnType[] = [
 ];
 
 /** Whoever records an event locks the counter until the commit, so that events can be read in the order of their numbers. */
-function storeEvents(statements: Statements, { events }: GroupRecords): Promise<unknown>[] {
+function storeEvents(statements: Statements, events: GroupRecords["events"]): Promise<unknown>[] {
   return statements.parts(events).map((some) => {
     const cells = some.map((event, i): Cell[] => {
       const { account, userId, place, label, revision, kind, writtenBy, atMs } = event;
