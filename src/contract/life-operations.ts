@@ -111,7 +111,7 @@ export const LIFE_OPERATIONS = {
       "Moves what a user has in a project, and in its worktrees, to another project, with its history. Where both have a label, the value that was written last counts. Does not count against the monthly limit.",
     body: life.MoveProjectBody,
     answer: life.MoveProjectAnswer,
-    errors: ["invalid_request", ...STORING],
+    errors: ["invalid_request", ...STORING, "memory_full"],
   },
   users: {
     id: "users",

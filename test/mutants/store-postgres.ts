@@ -7,6 +7,7 @@ const POOLERS = ["test/postgres/poolers.test.ts"];
 const BUSY = ["test/postgres/busy-server.test.ts"];
 const WRITES = ["test/unit/store/postgres-writes.test.ts"];
 const NODES = ["test/fault/postgres-nodes.test.ts"];
+const GROUP_LOCKS = "src/store/postgres/queries/group-locks.ts";
 const GROUP_READS = "src/store/postgres/queries/group-reads.ts";
 const GROUP_WRITES = "src/store/postgres/queries/group-writes.ts";
 
@@ -47,12 +48,12 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     only: "a month of a key without a limit",
   },
   {
-    name: "postgres-limit-without-lock",
-    fault: "Nodes read the counter of a limited key without locking it, and let more through.",
-    file: "src/store/postgres/queries/group-locks.ts",
-    find: 'INSERT INTO sideband.month_counters AS c (slot, key_id, month, used)\n      ${rows(["integer", "text", "text", "bigint"], cells)}\n      ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used\n      RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`',
-    replace:
-      'SELECT ${ticket}::bigint AS ticket, t.key_id, t.month, coalesce(c.used, 0) AS used\n      FROM (${rows(["integer", "text", "text", "bigint"], cells)}) AS t (slot, key_id, month, used)\n      LEFT JOIN sideband.month_counters AS c USING (slot, key_id, month)`',
+    name: "postgres-limit-without-condition",
+    fault:
+      "Nodes count what they have let through whatever others have used meanwhile, and let more through.",
+    file: GROUP_WRITES,
+    find: "CASE WHEN c.used <= t.most THEN c.used + t.count END",
+    replace: "c.used + t.count",
     tests: NODES,
     only: "ten nodes hammering",
   },
@@ -114,8 +115,8 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-lock-holds-back-all",
     fault: "A group with a locked user waits for the lock, and all writes of the node behind it.",
     file: GROUP_READS,
-    find: "set_config('lock_timeout', ${LOCK_TIMEOUT}, true)",
-    replace: "${LOCK_TIMEOUT}::text",
+    find: "SET LOCAL lock_timeout = '100ms'",
+    replace: "SET LOCAL lock_timeout = 0",
     tests: BUSY,
     only: "holds back that user only",
   },
@@ -187,7 +188,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "Events of two nodes get their numbers before the order of their commits is known, and some are never read.",
     file: GROUP_WRITES,
-    find: "UPDATE sideband.settings AS s SET value = (s.value::bigint + ${part.length}::bigint)::text\n          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${part.length}::bigint AS before)",
+    find: "UPDATE sideband.settings AS s SET value = (s.value::bigint + ${some.length}::bigint)::text\n          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${some.length}::bigint AS before)",
     replace: "SELECT coalesce(max(e.number), 0) AS before FROM sideband.events AS e)",
     tests: ["test/postgres/events.test.ts"],
     only: "many writers",
@@ -197,17 +198,18 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "The facts of a user are read before the user is locked, and a newer write is replaced by an older one.",
     file: GROUP_READS,
-    find: "  const locked = lockUsers(sql, rows, users);\n  const named = readNamed(sql, rows, users);\n",
-    replace: "  const named = readNamed(sql, rows, users);\n  const locked = lockUsers(sql, rows, users);\n",
+    find: "  const locked = lockUsers(statements, users);\n  const found = statements.read<FoundRow>(COLUMNS, queries);\n",
+    replace:
+      "  const found = statements.read<FoundRow>(COLUMNS, queries);\n  const locked = lockUsers(statements, users);\n",
     tests: WRITES,
     only: "one wins, round after round",
   },
   {
     name: "postgres-users-in-any-order",
     fault: "Two nodes lock the same users in different orders, and wait for one another in a circle.",
-    file: GROUP_READS,
-    find: "  users.sort((a, b) => a.slot - b.slot || compare(a.account, b.account) || compare(a.userId, b.userId));\n",
-    replace: "",
+    file: GROUP_LOCKS,
+    find: "ORDER BY u.slot, u.account, u.user_id FOR NO KEY UPDATE OF u",
+    replace: "ORDER BY md5(u.user_id || pg_backend_pid()) FOR NO KEY UPDATE OF u",
     tests: NODES,
     only: "never wait in a circle",
   },
@@ -215,7 +217,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-label-not-held",
     fault:
       "A label is removed while a write of it has not committed, and a fact is left on a label that is gone.",
-    file: GROUP_READS,
+    file: GROUP_LOCKS,
     find: "ORDER BY account, label FOR KEY SHARE`",
     replace: "ORDER BY account, label`",
     tests: CONFORMANCE,
@@ -254,8 +256,8 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "A write counts as not sent until its commit is answered: a lost answer is reported as not stored.",
     file: "src/store/postgres/group-transaction.ts",
-    find: "        onSend();\n        await storeGroup(sql, rows, users, memories, records);\n",
-    replace: "        await storeGroup(sql, rows, users, memories, records);\n        onSend();\n",
+    find: "        onSend();\n        used = await storeGroup(statements, users, memories, records);\n",
+    replace: "        used = await storeGroup(statements, users, memories, records);\n        onSend();\n",
     tests: WRITES,
     only: "whose answer is lost",
   },

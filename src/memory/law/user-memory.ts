@@ -325,8 +325,9 @@ function withoutGap(
 }
 
 function earlierOf(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): EarlierFact {
-  const { code: _, expiresAtMs: __, ...value } = fact;
-  return { ...value, ended, endedAtMs };
+  const { place, label, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal } = fact;
+  const values = { place, label, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal };
+  return { ...values, ended, endedAtMs };
 }
 
 /** A fact that has expired, although nobody has ended it yet. */

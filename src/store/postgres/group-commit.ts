@@ -89,7 +89,7 @@ export class GroupCommit {
       const write = { request, queuedMs, answered: false, resolve, reject };
       this.#waiting += 1;
       if (this.#held.take(write)) return;
-      const lane = this.#apart.get(this.#workerOf(write)) ?? this.#shared;
+      const lane = (this.#apart.size > 0 && this.#apart.get(this.#workerOf(write))) || this.#shared;
       if (isWhole(request)) {
         this.#setUserApart(lane, write);
         return;

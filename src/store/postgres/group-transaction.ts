@@ -12,7 +12,7 @@ import { applyLaw, type Decision } from "../../memory/law/law.ts";
 import { UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { Transaction } from "./connection/database.ts";
-import { counterName, usersOf } from "./queries/group-locks.ts";
+import { counterName, type GroupUser, usersOf } from "./queries/group-locks.ts";
 import { type FoundGroup, readGroup } from "./queries/group-reads.ts";
 import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
 import { countPlaces } from "./queries/place-counts.ts";
@@ -51,15 +51,16 @@ export function groupTransaction(
       }
       const deciding = decide(requests, (i) => memories[userOf[i]], found);
       const decisions = await inSlices(deciding, turn);
-      const records = recordsOf(requests, decisions, found);
+      const records = recordsOf(requests, decisions, (i) => users[userOf[i]], found);
       const isChanged = decisions.some(
         (decision) => !(decision instanceof Failure) && decision.outcome.outcome === "stored",
       );
+      let used: ReadonlyMap<string, number> = new Map();
       if (isChanged) {
         onSend();
-        await storeGroup(statements, users, memories, records, turn);
+        used = await storeGroup(statements, users, memories, records, turn);
       } else await statements.run("ROLLBACK");
-      return decisions.map((decision) => (decision instanceof Failure ? decision : decision.outcome));
+      return resultsOf(requests, decisions, found.used, used);
     } catch (error) {
       await statements.run("ROLLBACK").catch(() => {});
       throw error;
@@ -102,15 +103,36 @@ function* decide(
   return decisions;
 }
 
+/** As the counters are now: others may have counted since they were read. */
+function resultsOf(
+  requests: readonly WriteRequest[],
+  decisions: readonly (Decision | Failure)[],
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): WriteResult[] {
+  const byOthers = new Map([...after].map(([name, used]) => [name, used - (before.get(name) ?? 0)]));
+  const names = requests.map(({ quota }) => (quota === undefined ? "" : counterName(quota)));
+  for (const [i, decision] of decisions.entries()) {
+    const more = byOthers.get(names[i]);
+    if (more !== undefined && !(decision instanceof Failure)) byOthers.set(names[i], more - decision.counted);
+  }
+  return decisions.map((decision, i) => {
+    if (decision instanceof Failure) return decision;
+    const { outcome } = decision;
+    return { ...outcome, used: outcome.used + (byOthers.get(names[i]) ?? 0) };
+  });
+}
+
 function recordsOf(
   requests: readonly WriteRequest[],
   decisions: readonly (Decision | Failure)[],
-  { replays, heard }: FoundGroup,
+  userOf: (write: number) => GroupUser,
+  { replays, heard, used }: FoundGroup,
 ): GroupRecords {
   const kept = new Map<WriteRequest, { channelCount: number; revision: number; answer: string | null }>();
   const unkept: WriteRequest[] = [];
   const wiped: WriteRequest[] = [];
-  const counted: { request: WriteRequest; count: number }[] = [];
+  const counted: GroupRecords["counted"][number][] = [];
   const events: GroupRecords["events"][number][] = [];
   const erased: GroupRecords["erased"][number][] = [];
   for (const [i, decision] of decisions.entries()) {
@@ -129,11 +151,12 @@ function recordsOf(
     }
     const { channelCount, revision } = outcome;
     kept.set(request, { channelCount, revision, answer });
-    counted.push({ request, count });
+    if (request.quota !== undefined && count > 0)
+      counted.push({ quota: request.quota, user: userOf(i), count });
     for (const change of request.changes)
       if (change.kind === "erase")
         erased.push({ account, userId, within: change.within, nowMs: request.nowMs });
     if (heard.has(account)) events.push(...outcome.events.map((event) => ({ ...event, account, userId })));
   }
-  return { kept, unkept, wiped, erased, counted, events };
+  return { kept, unkept, wiped, erased, counted, used, events };
 }

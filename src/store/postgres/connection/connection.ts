@@ -158,15 +158,15 @@ export class Connection {
 }
 
 /**
- * What is sent in one turn of the event loop goes in one piece, and is never too much: the client would wait for the
- * answers to what it has sent before it sends the rest.
+ * What is sent at once goes in one piece, and is never too much: the client would wait for the answers to what it has sent
+ * before it sends the rest.
  */
 function inOnePiece(stream: Socket): Socket {
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   stream.write = (...args: unknown[]) => {
     if (stream.writableCorked === 0) {
       stream.cork();
-      setImmediate(() => stream.uncork());
+      process.nextTick(() => stream.uncork());
     }
     write(...args);
     return true;
@@ -232,9 +232,13 @@ function newClient(
 
 /** As PostgreSQL reads arrays (manual, "Array Input and Output Syntax"). */
 function arrayText(values: readonly (string | number | null)[]): string {
-  const texts = values.map((value) => {
-    if (typeof value === "string") return `"${value.replace(/[\\"]/g, "\\$&")}"`;
-    return value === null ? "null" : String(value);
-  });
-  return `{${texts.join(",")}}`;
+  let text = "";
+  for (const value of values) {
+    if (typeof value === "string")
+      text += `,"${QUOTED.test(value) ? value.replace(/[\\"]/g, "\\$&") : value}"`;
+    else text += value === null ? ",null" : `,${value}`;
+  }
+  return `{${text.slice(1)}}`;
 }
+
+const QUOTED = /[\\"]/;

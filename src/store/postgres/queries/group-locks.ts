@@ -1,7 +1,7 @@
 /**
- * The users of a group, and what it locks, in one order on all nodes (replay records, month counters, labels, users, each
- * sorted), so that two nodes wait for one another but never in a circle. A record that is missing is made, so that there
- * is something to lock.
+ * The users of a group, and what it locks, in one order on all nodes (replay records, labels, users, each sorted; counters
+ * in the second trip, group-writes.ts), so that two nodes wait for one another but never in a circle. A record that is
+ * missing is made, so that there is something to lock.
  */
 
 import { assert } from "../../../base/assert.ts";
@@ -10,7 +10,7 @@ import { readingOf } from "../../../memory/law/law.ts";
 import { type FactName, nameOf } from "../../../memory/law/user-memory.ts";
 import type { Replay, WriteRequest } from "../../../memory/ports.ts";
 import type { Place } from "../../../memory/records.ts";
-import { DIRECTORY_SLOT, quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
+import { DIRECTORY_SLOT, replaySlot, userSlot } from "../cluster/placement.ts";
 import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import { arraysOf, type Cell, hexOf, part, type Statements } from "./statements.ts";
 
@@ -120,31 +120,6 @@ export function replayKeysOf(requests: readonly WriteRequest[]) {
   );
 }
 
-/** One row for each limited key, locked until the commit: so the count is exact on all nodes. */
-export async function lockCounters(
-  statements: Statements,
-  requests: readonly WriteRequest[],
-): Promise<Map<string, number>> {
-  const wanted = new Map(
-    requests.flatMap(({ quota }) =>
-      quota === undefined || quota.limit === null ? [] : [[counterName(quota), quota]],
-    ),
-  );
-  if (wanted.size === 0) return new Map();
-  const cells = [...wanted.values()]
-    .map((quota) => ({ ...quota, slot: quotaSlot(quota.keyId) }))
-    .sort((a, b) => a.slot - b.slot || compare(a.keyId, b.keyId) || compare(a.month, b.month))
-    .map(({ slot, keyId, month }): Cell[] => [slot, keyId, month, 0]);
-  const found = await answerOf(
-    (ticket) => statements.send<Ticketed & { key_id: string; month: string; used: number }>`
-      INSERT INTO sideband.month_counters AS c (slot, key_id, month, used)
-      ${statements.rows(["integer", "text", "text", "bigint"], cells)}
-      ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used
-      RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
-  );
-  return new Map(found.map(({ key_id: keyId, month, used }) => [counterName({ keyId, month }), used]));
-}
-
 export function counterName({ keyId, month }: { readonly keyId: string; readonly month: string }): string {
   return `${keyId}\0${month}`;
 }
@@ -211,6 +186,6 @@ export async function lockUsers(
 }
 
 /** As PostgreSQL compares with the collation "C": byte by byte. */
-function compare(a: string, b: string): number {
+export function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -6,12 +6,13 @@
 import { inSlices, type Sliced } from "../../../base/slices.ts";
 import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
+import { quotaSlot } from "../cluster/placement.ts";
 import type { Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
 import {
+  counterName,
   type FoundReplay,
   type GroupUser,
-  lockCounters,
   lockLabels,
   lockReplays,
   lockUsers,
@@ -33,7 +34,7 @@ export interface FoundGroup {
   readonly replays: ReadonlyMap<number, FoundReplay>;
   /** Of each write: how many labels have a live fact in its places. */
   readonly channelCounts: readonly number[];
-  /** Of each limited key and month. */
+  /** Of each limited key and month that has a counter: others may count meanwhile. */
   readonly used: ReadonlyMap<string, number>;
   /** Removed labels, by account. */
   readonly gone: ReadonlyMap<string, ReadonlySet<string>>;
@@ -60,6 +61,9 @@ const ONE_PLAN = "SET LOCAL plan_cache_mode = force_generic_plan";
 /** Nobody waits long for what somebody else has locked: the caller tries again with fewer users. */
 const LOCK_TIMEOUT = "SET LOCAL lock_timeout = '100ms'";
 
+/** The counters of the second trip are locked for a moment only, by one after the other. */
+const NO_LOCK_TIMEOUT = "SET LOCAL lock_timeout = 0";
+
 /** Locks and reads. All statements are sent before the first answer is waited for. */
 export async function readGroup(
   statements: Statements,
@@ -67,23 +71,27 @@ export async function readGroup(
   { users, userOf }: { readonly users: readonly GroupUser[]; readonly userOf: readonly number[] },
   turn: () => Promise<void>,
 ): Promise<FoundGroup> {
-  const isLong = users.some(({ inside }) => inside.length > 0);
-  const settings = [BEGIN, ...(statements.isCluster ? [] : [ONE_PLAN]), ...(isLong ? [LONG_IDLE] : [])];
-  const begun = statements.run(settings.join("; "));
-  const replays = lockReplays(statements, requests);
-  const used = lockCounters(statements, requests);
-  const limit = statements.run(LOCK_TIMEOUT);
-  const gone = lockLabels(statements, users);
-  const locked = lockUsers(statements, users);
   const { views, viewOf } = viewsOf(requests, userOf);
-  const found = statements.read<FoundRow>(COLUMNS, [
+  const counters = countersOf(requests);
+  const queries = [
     ...namedParts(statements, users),
     ...insideParts(statements, users),
     ...viewParts(statements, users, views),
     ...answerParts(requests),
+    ...usedParts(counters),
     heardPart(users),
-  ]);
-  await allOf<unknown>([begun, replays, used, limit, gone, locked, found]);
+  ];
+  const hasKeys = requests.some(({ idempotency }) => idempotency !== undefined);
+  const settings = [...(statements.isCluster ? [] : [ONE_PLAN]), ...(hasKeys ? [] : [LOCK_TIMEOUT])];
+  if (users.some(({ inside }) => inside.length > 0)) settings.push(LONG_IDLE);
+  const begun = statements.run([BEGIN, ...settings].join("; "));
+  const replays = lockReplays(statements, requests);
+  const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;
+  const gone = lockLabels(statements, users);
+  const locked = lockUsers(statements, users);
+  const found = statements.read<FoundRow>(COLUMNS, queries);
+  const unlimited = statements.run(NO_LOCK_TIMEOUT);
+  await allOf<unknown>([begun, replays, limited, gone, locked, found, unlimited]);
   const byKind = await inSlices(groupedByKind(await found), turn);
   const counts = await locked;
   const named = await inSlices(foundOf(users, byKind), turn);
@@ -94,7 +102,9 @@ export async function readGroup(
       return { revision, facts, heads, named: named[i] };
     }),
     replays: withAnswers(await replays, byKind.get("answer") ?? []),
-    used: await used,
+    used: new Map(
+      byKind.get("used")?.map(({ number, revision }) => [counterName(counters[number]), revision]),
+    ),
     channelCounts: requests.map(({ nowMs }, i) => {
       const row = inViews.get(viewOf[i]);
       if (row === undefined) return 0;
@@ -116,10 +126,11 @@ function missing(): never {
  * - last: `ordinal` of the last value on a label of the user without a fact;
  * - view: `ordinal` labels with a fact that does not end, and the ends of the other labels;
  * - answer: what was answered to the write of this number;
+ * - used: encodes of the counter of this number, as the revision;
  * - heard: an account, as the place.
  */
 interface FoundRow extends Ticketed, FactRow {
-  readonly kind: "fact" | "earlier" | "last" | "view" | "answer" | "heard";
+  readonly kind: "fact" | "earlier" | "last" | "view" | "answer" | "used" | "heard";
   readonly number: number;
   readonly ended: EarlierFact["ended"];
   readonly ended_at_ms: number;
@@ -131,9 +142,9 @@ const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, upda
 const FACT = part`
   f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id`;
 
-/** The columns after the value, of a row that is no fact. */
-const NO_FACT = part`
-  NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint`;
+/** The columns after the revision, and those after the value, of a row that is no fact. */
+const NO_TIMES = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint`;
+const NO_FACT = part`NULL::bigint, ${NO_TIMES}`;
 
 /** Of labels that have no fact any more the history tells which value was the last. */
 function namedParts(statements: Statements, users: readonly GroupUser[]): Part[] {
@@ -251,8 +262,7 @@ function answerParts(requests: readonly WriteRequest[]): Part[] {
   if (cells.length === 0) return [];
   return [
     part`
-      SELECT 'answer', t.write, NULL::text, NULL::text, NULL::integer, a.answer, a.revision, NULL::bigint,
-        NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint
+      SELECT 'answer', t.write, NULL::text, NULL::text, NULL::integer, a.answer, a.revision, ${NO_TIMES}
       FROM (${arraysOf(["integer", "text", "text", "integer"], cells)}) AS t (slot, key_id, key, write)
       JOIN sideband.answers AS a ON a.slot = t.slot AND a.key_id = t.key_id AND a.idempotency_key = t.key`,
   ];
@@ -270,6 +280,25 @@ function withAnswers(
     all.set(number, { isNew, replay: { ...replay, changes: JSON.parse(value) as ReplayedChange[] } });
   }
   return all;
+}
+
+/** The limited keys and months of a group, each once. */
+function countersOf(requests: readonly WriteRequest[]) {
+  const counters = new Map<string, { readonly keyId: string; readonly month: string }>();
+  for (const { quota } of requests)
+    if (quota !== undefined && quota.limit !== null) counters.set(counterName(quota), quota);
+  return [...counters.values()];
+}
+
+function usedParts(counters: ReturnType<typeof countersOf>): Part[] {
+  const cells = counters.map(({ keyId, month }, i): Cell[] => [quotaSlot(keyId), keyId, month, i]);
+  if (cells.length === 0) return [];
+  return [
+    part`
+      SELECT 'used', t.number, NULL::text, NULL::text, NULL::integer, NULL::text, c.used, ${NO_TIMES}
+      FROM (${arraysOf(["integer", "text", "text", "integer"], cells)}) AS t (slot, key_id, month, number)
+      JOIN sideband.month_counters AS c ON c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month`,
+  ];
 }
 
 function heardPart(users: readonly GroupUser[]): Part {

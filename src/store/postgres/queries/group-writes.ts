@@ -3,9 +3,9 @@
 import type { FactDifference, UserMemory } from "../../../memory/law/user-memory.ts";
 import type { FactRecord, WriteRequest } from "../../../memory/ports.ts";
 import type { Place, UserChange } from "../../../memory/records.ts";
-import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
-import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
-import type { GroupUser } from "./group-locks.ts";
+import { quotaSlot, replaySlot } from "../cluster/placement.ts";
+import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
+import { compare, counterName, type GroupUser } from "./group-locks.ts";
 import {
   allOf,
   arraysOf,
@@ -33,9 +33,26 @@ export interface GroupRecords {
     readonly within: Place | null;
     readonly nowMs: number;
   }[];
-  readonly counted: readonly { readonly request: WriteRequest; readonly count: number }[];
+  /** Encodes of writes with a quota. */
+  readonly counted: readonly {
+    readonly quota: NonNullable<WriteRequest["quota"]>;
+    readonly user: GroupUser;
+    readonly count: number;
+  }[];
+  /** What limited keys had used when it was read. */
+  readonly used: ReadonlyMap<string, number>;
   /** Of accounts that somebody listens to. */
   readonly events: readonly (UserChange & { readonly account: string; readonly userId: string })[];
+}
+
+/** Encodes of a key in a month or on a day. */
+interface Count {
+  readonly slot: number;
+  readonly keyId: string;
+  readonly period: string;
+  count: number;
+  /** What may have been used before: with more the law had refused one of the writes. */
+  most: number;
 }
 
 const INTEGER_MAX = 2 ** 31 - 1;
@@ -43,18 +60,22 @@ const INTEGER_MAX = 2 ** 31 - 1;
 const CHANGED_MAX = 512;
 const EVENTS_MAX = 1_000;
 
-/** Sends all statements, and the commit behind them; throws the first failure. */
+/**
+ * Sends all statements, and the commit behind them; throws the first failure. What many writes have in common is locked last:
+ * counters of days, of months, and of events. Resolves to what limited keys have used.
+ */
 export async function storeGroup(
   statements: Statements,
   users: readonly GroupUser[],
   memories: readonly UserMemory[],
   records: GroupRecords,
   turn: () => Promise<void>,
-): Promise<void> {
+): Promise<Map<string, number>> {
   const changed = users.flatMap((user, i) =>
     Array.from(memories[i].differences(), (difference) => ({ user, difference })),
   );
   const stored = users.map((user, i) => ({ user, memory: memories[i] }));
+  const { months, days } = countsOf(records);
   const sent: Promise<unknown>[] = [];
   const send = (answers: readonly Promise<unknown>[]) => {
     // Their failures show in the end.
@@ -80,19 +101,24 @@ export async function storeGroup(
   );
   send(
     statements.change([
+      // PostgreSQL does the first one last.
+      ...countDays(statements, days),
       ...storeFacts(statements, rest),
       ...storeHistory(statements, rest),
       ...storeUsers(statements, stored),
       ...storeReplays(statements, records),
-      ...storeCounts(statements, records),
     ]),
   );
+  const counted = countMonths(statements, months, records.used);
+  send(counted);
   send(records.erased.map((erased) => removeEvents(statements, erased)));
   for (let i = 0; i < records.events.length; i += EVENTS_MAX) {
     if (i > 0) await turn();
     send(storeEvents(statements, records.events.slice(i, i + EVENTS_MAX)));
   }
   await allOf<unknown>([...sent, statements.run("COMMIT")]);
+  const rows = (await Promise.all(counted)).flat();
+  return new Map(rows.map(({ key_id: keyId, month, used }) => [counterName({ keyId, month }), used]));
 }
 
 interface ChangedFact {
@@ -293,42 +319,99 @@ function replayCells({ idempotency }: WriteRequest): Cell[] {
 }
 
 /** Sums for each counter, sorted, since others may lock them at the same time. A key without a limit counts in the slot of the user. */
-function storeCounts(statements: Statements, { counted }: GroupRecords): Change[] {
-  const months = new Map<string, Cell[]>();
-  const days = new Map<string, Cell[]>();
-  const add = (sums: Map<string, Cell[]>, slot: number, keyId: string, period: string, count: number) => {
-    const name = `${String(slot).padStart(4, "0")} ${keyId} ${period}`;
-    const before = Number(sums.get(name)?.[3] ?? 0);
-    sums.set(name, [slot, keyId, period, before + count]);
+function countsOf({ counted }: GroupRecords): { months: Count[]; days: Count[] } {
+  const months = new Map<string, Count>();
+  const days = new Map<string, Count>();
+  const add = (
+    sums: Map<string, Count>,
+    keyId: string,
+    period: string,
+    slot: number | undefined,
+    count: number,
+  ) => {
+    const name = `${slot}\0${keyId}\0${period}`;
+    const sum = sums.get(name) ?? { slot: slot ?? quotaSlot(keyId), keyId, period, count: 0, most: Infinity };
+    sum.count += count;
+    sums.set(name, sum);
+    return sum;
   };
-  for (const { request, count } of counted) {
-    const { quota, account, userId } = request;
-    if (quota === undefined || count === 0) continue;
-    const slot = quota.limit === null ? userSlot(account, userId) : quotaSlot(quota.keyId);
-    if (quota.limit !== null) add(months, slot, quota.keyId, quota.month, count);
-    add(days, slot, quota.keyId, quota.day, count);
+  for (const { quota, user, count } of counted) {
+    const { keyId, month, day, limit } = quota;
+    add(days, keyId, day, limit === null ? user.slot : undefined, count);
+    if (limit === null) continue;
+    const sum = add(months, keyId, month, undefined, count);
+    sum.most = Math.min(sum.most, limit - sum.count);
   }
-  const sorted = (sums: Map<string, Cell[]>) =>
-    [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cells]) => cells);
-  const types: readonly ColumnType[] = [...USER, "bigint"];
-  return [
-    ...changeOf(
-      statements,
-      "months",
-      sorted(months),
-      (cells) => part`
-        INSERT INTO sideband.month_counters AS c (slot, key_id, month, used) ${statements.rows(types, cells)}
-        ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`,
-    ),
-    ...changeOf(
-      statements,
-      "days",
-      sorted(days),
-      (cells) => part`
-        INSERT INTO sideband.day_counters AS c (slot, key_id, day, used) ${statements.rows(types, cells)}
-        ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`,
-    ),
-  ];
+  const sorted = (sums: Map<string, Count>) =>
+    [...sums.values()].sort(
+      (a, b) => a.slot - b.slot || compare(a.keyId, b.keyId) || compare(a.period, b.period),
+    );
+  return { months: sorted(months), days: sorted(days) };
+}
+
+function countDays(statements: Statements, days: readonly Count[]): Change[] {
+  return changeOf(
+    statements,
+    "days",
+    days.map(({ slot, keyId, period, count }) => [slot, keyId, period, count]),
+    (cells) => part`
+      INSERT INTO sideband.day_counters AS c (slot, key_id, day, used) ${statements.rows([...USER, "bigint"], cells)}
+      ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`,
+  );
+}
+
+interface MonthRow extends Ticketed {
+  readonly key_id: string;
+  readonly month: string;
+  readonly used: number;
+}
+
+/**
+ * The law has let writes through by what was used when it was read. Where others have used so much meanwhile that it would not
+ * have, the counter becomes null, which its column refuses, and nothing is stored.
+ */
+function countMonths(
+  statements: Statements,
+  months: readonly Count[],
+  used: ReadonlyMap<string, number>,
+): Promise<readonly MonthRow[]>[] {
+  const isKnown = ({ keyId, period }: Count) => used.has(counterName({ keyId, month: period }));
+  const cellsOf = ({ slot, keyId, period, count, most }: Count): Cell[] => [slot, keyId, period, count, most];
+  const known = months.filter(isKnown).map(cellsOf);
+  const first = months.filter((count) => !isKnown(count)).map((count) => cellsOf(count).slice(0, 4));
+  const counting: Promise<readonly MonthRow[]>[] = [];
+  if (known.length > 0)
+    counting.push(
+      answerOf(
+        (ticket) => statements.send<MonthRow>`
+          UPDATE sideband.month_counters AS c SET used = CASE WHEN c.used <= t.most THEN c.used + t.count END
+          FROM (${arraysOf([...USER, "bigint", "bigint"], known)}) AS t (slot, key_id, month, count, most)
+          WHERE c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month
+          RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
+      ),
+    );
+  if (first.length > 0)
+    counting.push(
+      answerOf(
+        (ticket) => statements.send<MonthRow>`
+          INSERT INTO sideband.month_counters AS c (slot, key_id, month, used)
+          ${statements.rows([...USER, "bigint"], first)}
+          ON CONFLICT (slot, key_id, month) DO UPDATE SET used = NULL
+          RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
+      ),
+    );
+  return counting.map((rows) =>
+    rows.catch((error: unknown) => {
+      throw isRefusedCount(error) ? Object.assign(new Error("others have counted"), CONFLICT) : error;
+    }),
+  );
+}
+
+/** As the database says it: the transaction may be repeated. */
+const CONFLICT = { code: "40001" };
+
+function isRefusedCount(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "23502";
 }
 
 /** Other nodes may not have told their listeners of the last moments; those go with the next sweep. */

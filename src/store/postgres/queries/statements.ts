@@ -43,6 +43,9 @@ export interface Change {
   readonly body: Part;
 }
 
+/** With less to send the client waits for a turn of the event loop. */
+const AT_ONCE_BYTES = 1_024;
+
 /** A statement has 65,535 parameters at most. */
 const VALUES_MAX = 1_000;
 
@@ -64,9 +67,9 @@ export class Statements {
     return this.#sql<Row[] & object[]>(templateOf(all), ...(parameters as never[]));
   }
 
-  /** Sends a text of one or more statements without parameters and answers at once. */
+  /** Sends a text of one or more statements without parameters and answers, and all that was sent before it, at once. */
   async run(text: string): Promise<void> {
-    await this.#sql.unsafe(text).execute();
+    await this.#sql.unsafe(text.padEnd(AT_ONCE_BYTES)).execute();
   }
 
   /** The rows of all queries, which have the same columns. */
