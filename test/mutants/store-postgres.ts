@@ -9,7 +9,7 @@ const WRITES = ["test/unit/store/postgres-writes.test.ts"];
 const NODES = ["test/fault/postgres-nodes.test.ts"];
 const GROUP_LOCKS = "src/store/postgres/queries/group-locks.ts";
 const GROUP_READS = "src/store/postgres/queries/group-reads.ts";
-const GROUP_WRITES = "src/store/postgres/queries/group-writes.ts";
+const GROUP_WRITES = "src/store/postgres/queries/group-events.ts";
 
 export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
@@ -198,9 +198,9 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "The facts of a user are read before the user is locked, and a newer write is replaced by an older one.",
     file: GROUP_READS,
-    find: "  const locked = lockUsers(statements, users);\n  const found = statements.read<FoundRow>(COLUMNS, queries);\n",
+    find: "  const locked = lockUsers(statements, users);\n  const found = statements.read<GroupRow>(COLUMNS, queries);\n",
     replace:
-      "  const found = statements.read<FoundRow>(COLUMNS, queries);\n  const locked = lockUsers(statements, users);\n",
+      "  const found = statements.read<GroupRow>(COLUMNS, queries);\n  const locked = lockUsers(statements, users);\n",
     tests: WRITES,
     only: "one wins, round after round",
   },
@@ -256,8 +256,9 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "A write counts as not sent until its commit is answered: a lost answer is reported as not stored.",
     file: "src/store/postgres/group-transaction.ts",
-    find: "        onSend();\n        used = await storeGroup(statements, users, memories, records);\n",
-    replace: "        used = await storeGroup(statements, users, memories, records);\n        onSend();\n",
+    find: "        onSend();\n        used = await storeGroup(statements, users, memories, records, turn);\n",
+    replace:
+      "        used = await storeGroup(statements, users, memories, records, turn);\n        onSend();\n",
     tests: WRITES,
     only: "whose answer is lost",
   },

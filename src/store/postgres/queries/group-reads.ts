@@ -89,7 +89,7 @@ export async function readGroup(
   const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;
   const gone = lockLabels(statements, users);
   const locked = lockUsers(statements, users);
-  const found = statements.read<FoundRow>(COLUMNS, queries);
+  const found = statements.read<GroupRow>(COLUMNS, queries);
   const unlimited = statements.run(NO_LOCK_TIMEOUT);
   await allOf<unknown>([begun, replays, limited, gone, locked, found, unlimited]);
   const byKind = await inSlices(groupedByKind(await found), turn);
@@ -129,7 +129,7 @@ function missing(): never {
  * - used: encodes of the counter of this number, as the revision;
  * - heard: an account, as the place.
  */
-interface FoundRow extends Ticketed, FactRow {
+interface GroupRow extends Ticketed, FactRow {
   readonly kind: "fact" | "earlier" | "last" | "view" | "answer" | "used" | "heard";
   readonly number: number;
   readonly ended: EarlierFact["ended"];
@@ -271,7 +271,7 @@ function answerParts(requests: readonly WriteRequest[]): Part[] {
 /** An answer belongs to the record of the same revision. */
 function withAnswers(
   replays: ReadonlyMap<number, FoundReplay>,
-  answers: readonly FoundRow[],
+  answers: readonly GroupRow[],
 ): Map<number, FoundReplay> {
   const all = new Map(replays);
   for (const { number, value, revision } of answers) {
@@ -313,7 +313,7 @@ type Found = { -readonly [Part in keyof FoundFact]: FoundFact[Part] } & { readon
 /** What is known of the names of each user, of the present and of the past. */
 function* foundOf(
   users: readonly GroupUser[],
-  byKind: ReadonlyMap<string, readonly FoundRow[]>,
+  byKind: ReadonlyMap<string, readonly GroupRow[]>,
 ): Sliced<FoundFact[][]> {
   const found = users.map(() => new Map<string, Found>());
   const of = (user: number, { place, label }: FactName) => {
@@ -341,8 +341,8 @@ function* foundOf(
   return found.map((byName) => [...byName.values()]);
 }
 
-function* groupedByKind(rows: readonly FoundRow[]): Sliced<Map<string, FoundRow[]>> {
-  const grouped = new Map<string, FoundRow[]>();
+function* groupedByKind(rows: readonly GroupRow[]): Sliced<Map<string, GroupRow[]>> {
+  const grouped = new Map<string, GroupRow[]>();
   for (const row of rows) {
     yield;
     const known = grouped.get(row.kind);
