@@ -9,7 +9,7 @@ const WRITES = ["test/unit/store/postgres-writes.test.ts"];
 const NODES = ["test/fault/postgres-nodes.test.ts"];
 const GROUP_LOCKS = "src/store/postgres/queries/group-locks.ts";
 const GROUP_READS = "src/store/postgres/queries/group-reads.ts";
-const GROUP_WRITES = "src/store/postgres/queries/group-events.ts";
+const GROUP_WRITES = "src/store/postgres/queries/group-writes.ts";
 
 export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
@@ -187,7 +187,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "events-out-of-order",
     fault:
       "Events of two nodes get their numbers before the order of their commits is known, and some are never read.",
-    file: GROUP_WRITES,
+    file: "src/store/postgres/queries/group-events.ts",
     find: "UPDATE sideband.settings AS s SET value = (s.value::bigint + ${some.length}::bigint)::text\n          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${some.length}::bigint AS before)",
     replace: "SELECT coalesce(max(e.number), 0) AS before FROM sideband.events AS e)",
     tests: ["test/postgres/events.test.ts"],
