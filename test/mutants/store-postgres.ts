@@ -196,7 +196,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "events-out-of-order",
     fault:
       "Events of two nodes get their numbers before the order of their commits is known, and some are never read.",
-    file: GROUP_WRITES,
+    file: "src/store/postgres/queries/group-events.ts",
     find: "UPDATE sideband.settings AS s SET value = (s.value::bigint + ${some.length}::bigint)::text\n          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${some.length}::bigint AS before)",
     replace: "SELECT coalesce(max(e.number), 0) AS before FROM sideband.events AS e)",
     tests: ["test/postgres/events.test.ts"],
@@ -265,8 +265,9 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "A write counts as not sent until its commit is answered: a lost answer is reported as not stored.",
     file: "src/store/postgres/group-transaction.ts",
-    find: "        onSend();\n        used = await storeGroup(statements, users, memories, records);\n",
-    replace: "        used = await storeGroup(statements, users, memories, records);\n        onSend();\n",
+    find: "        onSend();\n        used = await storeGroup(statements, users, memories, records, turn);\n",
+    replace:
+      "        used = await storeGroup(statements, users, memories, records, turn);\n        onSend();\n",
     tests: WRITES,
     only: "whose answer is lost",
   },

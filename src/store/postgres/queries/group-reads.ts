@@ -82,12 +82,8 @@ export async function readGroup(
     heardPart(users),
   ];
   const hasKeys = requests.some(({ idempotency }) => idempotency !== undefined);
-  const isLong = users.some(({ inside }) => inside.length > 0);
-  const settings = [
-    ...(statements.isCluster ? [] : [ONE_PLAN]),
-    ...(isLong ? [LONG_IDLE] : []),
-    ...(hasKeys ? [] : [LOCK_TIMEOUT]),
-  ];
+  const settings = [...(statements.isCluster ? [] : [ONE_PLAN]), ...(hasKeys ? [] : [LOCK_TIMEOUT])];
+  if (users.some(({ inside }) => inside.length > 0)) settings.push(LONG_IDLE);
   const begun = statements.run([BEGIN, ...settings].join("; "));
   const replays = lockReplays(statements, requests);
   const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;

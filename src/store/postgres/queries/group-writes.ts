@@ -2,9 +2,9 @@
 
 import type { FactDifference, UserMemory } from "../../../memory/law/user-memory.ts";
 import type { FactRecord, WriteRequest } from "../../../memory/ports.ts";
-import type { Place, UserChange } from "../../../memory/records.ts";
 import { quotaSlot, replaySlot } from "../cluster/placement.ts";
-import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
+import { answerOf, type Ticketed } from "../connection/tickets.ts";
+import { type ErasedPlace, type GroupEvent, removeEvents, storeEvents } from "./group-events.ts";
 import { compare, counterName, type GroupUser } from "./group-locks.ts";
 import {
   allOf,
@@ -26,12 +26,7 @@ export interface GroupRecords {
   /** Users of whom something was forgotten for good. */
   readonly wiped: readonly { readonly account: string; readonly userId: string }[];
   /** What was forgotten as a whole: nothing is told of it again. */
-  readonly erased: readonly {
-    readonly account: string;
-    readonly userId: string;
-    readonly within: Place | null;
-    readonly nowMs: number;
-  }[];
+  readonly erased: readonly ErasedPlace[];
   /** Encodes of writes with a quota. */
   readonly counted: readonly {
     readonly quota: NonNullable<WriteRequest["quota"]>;
@@ -41,7 +36,7 @@ export interface GroupRecords {
   /** What limited keys had used when it was read. */
   readonly used: ReadonlyMap<string, number>;
   /** Of accounts that somebody listens to. */
-  readonly events: readonly (UserChange & { readonly account: string; readonly userId: string })[];
+  readonly events: readonly GroupEvent[];
 }
 
 /** Encodes of a key in a month or on a day. */
@@ -375,54 +370,4 @@ const CONFLICT = { code: "40001" };
 
 function isRefusedCount(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "23502";
-}
-
-/** Other nodes may not have told their listeners of the last moments; those go with the next sweep. */
-const TOLD_MS = 5_000;
-
-function removeEvents(
-  statements: Statements,
-  { account, userId, within, nowMs }: GroupRecords["erased"][number],
-): Promise<readonly Ticketed[]> {
-  return ticketed(
-    (ticket) => statements.send<Ticketed>`
-      DELETE FROM sideband.events AS e
-      WHERE e.slot = 0 AND e.account = ${account} AND e.user_id = ${userId} AND e.at_ms <= ${nowMs - TOLD_MS}
-        AND (${within}::text IS NULL
-        OR e.place = ${within}::text OR starts_with(e.place, ${within}::text || '/'))
-      RETURNING ${ticket}::bigint AS ticket`,
-  );
-}
-
-const EVENT: readonly ColumnType[] = [
-  "integer",
-  "text",
-  "text",
-  "text",
-  "text",
-  "bigint",
-  "text",
-  "text",
-  "bigint",
-];
-
-/** Whoever records an event locks the counter until the commit, so that events can be read in the order of their numbers. */
-function storeEvents(statements: Statements, events: GroupRecords["events"]): Promise<unknown>[] {
-  return statements.parts(events).map((some) => {
-    const cells = some.map((event, i): Cell[] => {
-      const { account, userId, place, label, revision, kind, writtenBy, atMs } = event;
-      return [i + 1, account, userId, place, label, revision, kind, writtenBy, atMs];
-    });
-    return ticketed(
-      (ticket) => statements.send<Ticketed>`
-        WITH counter AS (
-          UPDATE sideband.settings AS s SET value = (s.value::bigint + ${some.length}::bigint)::text
-          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${some.length}::bigint AS before)
-        INSERT INTO sideband.events (number, account, user_id, place, label, revision, kind, written_by, at_ms)
-        SELECT c.before + t.i, t.account, t.user_id, t.place, t.label, t.revision, t.kind, t.written_by, t.at_ms
-        FROM counter AS c, (${statements.rows(EVENT, cells)})
-          AS t (i, account, user_id, place, label, revision, kind, written_by, at_ms)
-        RETURNING ${ticket}::bigint AS ticket`,
-    );
-  });
 }
