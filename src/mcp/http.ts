@@ -12,7 +12,7 @@ import { BoundedCache } from "../base/bounded-cache.ts";
 import { Failure } from "../base/errors.ts";
 import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
-import type { OnHeard } from "../memory/events.ts";
+import type { OnEventMessage } from "../memory/events.ts";
 import { mayAddLabels } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { directMemory } from "./direct-memory.ts";
@@ -39,7 +39,7 @@ interface AccountEntry {
   readonly handler: McpHttpHandler;
   readonly sessions: Sessions;
   /** Tells whoever listens. */
-  readonly tell: OnHeard;
+  readonly tell: OnEventMessage;
   readonly pendingStarts: PendingStarts;
   readonly onChange: ChangeSource["onChange"];
 }
@@ -242,7 +242,7 @@ class PendingStarts {
 }
 
 /** Tells of each user once, a moment after the first of many events. What is not known any more may have changed. */
-function debounced(tell: (user: string) => void): OnHeard {
+function debounced(tell: (user: string) => void): OnEventMessage {
   const changed = new Set<string>();
   return (heard, userId) => {
     if (heard === "end" || userId === undefined) return;

@@ -23,17 +23,17 @@ export interface UserEvent {
 }
 
 /** An event with its number, which no listener sees, and what a listener names to go on after it (event-ids.ts). */
-export interface ToldEvent {
+export interface NumberedEvent {
   readonly id: string;
   readonly number: number;
   readonly event: UserEvent;
 }
 
 /** `reset`: what happened before is not known; `end`: no more comes. */
-export type Heard = ToldEvent | "reset" | "end";
+export type EventMessage = NumberedEvent | "reset" | "end";
 
 /** @param userId whom it has asked for; undefined: the whole account */
-export type OnHeard = (heard: Heard, userId: string | undefined) => void;
+export type OnEventMessage = (heard: EventMessage, userId: string | undefined) => void;
 
 /** Where events come from. */
 export interface EventSource {
@@ -42,9 +42,9 @@ export interface EventSource {
   /** Nobody listens to the account any more. */
   end(account: string): void;
   /** What has happened after an event, in order; undefined where that is not known. */
-  after(account: string, id: string): Promise<readonly ToldEvent[] | undefined>;
+  after(account: string, id: string): Promise<readonly NumberedEvent[] | undefined>;
   /** Called once, before anything else. */
-  start(tell: (account: string, heard: Heard) => void): void;
+  start(tell: (account: string, heard: EventMessage) => void): void;
   close(): void;
 }
 
@@ -55,17 +55,17 @@ export interface Listening {
 }
 
 interface Listener {
-  readonly onHeard: OnHeard;
+  readonly onMessage: OnEventMessage;
   /** How often it has asked for the same. */
   count: number;
   /** What comes while it is told what it has missed. */
-  held: Heard[] | undefined;
+  held: EventMessage[] | undefined;
   /** The number of the last missed event that it was told. The same event may also be among `held`. */
   last: number;
 }
 
 /** Listeners of an account by the user that they have asked for. */
-type Listeners = Map<string | undefined, Map<OnHeard, Listener>>;
+type Listeners = Map<string | undefined, Map<OnEventMessage, Listener>>;
 
 /** How far back a source goes, for a listener that comes back. */
 export const EVENTS_KEPT_MS = 3_600_000;
@@ -83,22 +83,22 @@ export class UserEvents {
   }
 
   /**
-   * Tells `onHeard` of what happens to a user, or to all of the account, from now on, or after an event that it has heard.
+   * Tells `onMessage` of what happens to a user, or to all of the account, from now on, or after an event that it has heard.
    * Whoever asks for the same again is told once. Throws `overloaded`.
    */
-  listen(account: string, userId: string | undefined, onHeard: OnHeard, lastId?: string): Listening {
+  listen(account: string, userId: string | undefined, onMessage: OnEventMessage, lastId?: string): Listening {
     const listeners = this.#accounts.get(account) ?? new Map();
-    const ofUser = listeners.get(userId) ?? new Map<OnHeard, Listener>();
+    const ofUser = listeners.get(userId) ?? new Map<OnEventMessage, Listener>();
     refuseTooMany(listeners, userId, ofUser);
     this.#accounts.set(account, listeners.set(userId, ofUser));
-    const listener = ofUser.get(onHeard) ?? {
-      onHeard,
+    const listener = ofUser.get(onMessage) ?? {
+      onMessage,
       count: 0,
       held: lastId === undefined ? undefined : [],
       last: 0,
     };
     listener.count += 1;
-    ofUser.set(onHeard, listener);
+    ofUser.set(onMessage, listener);
     let isOver = false;
     return {
       ready: this.#begin(account, userId, listener, lastId),
@@ -106,7 +106,7 @@ export class UserEvents {
         if (isOver) return;
         isOver = true;
         listener.count -= 1;
-        if (listener.count === 0) ofUser.delete(onHeard);
+        if (listener.count === 0) ofUser.delete(onMessage);
         if (ofUser.size === 0 && listeners.get(userId) === ofUser) listeners.delete(userId);
         if (listeners.size > 0 || this.#accounts.get(account) !== listeners) return;
         this.#accounts.delete(account);
@@ -124,22 +124,22 @@ export class UserEvents {
     await this.#source.begin(account);
     if (lastId === undefined) return;
     const missed = await this.#source.after(account, lastId);
-    const { onHeard, held = [] } = listener;
+    const { onMessage, held = [] } = listener;
     listener.held = undefined;
-    if (missed === undefined) onHeard("reset", userId);
-    for (const told of withoutForgotten(missed ?? [])) if (isOf(told, userId)) onHeard(told, userId);
+    if (missed === undefined) onMessage("reset", userId);
+    for (const told of withoutForgotten(missed ?? [])) if (isOf(told, userId)) onMessage(told, userId);
     listener.last = missed?.at(-1)?.number ?? 0;
-    for (const heard of held) if (isNew(heard, listener)) onHeard(heard, userId);
+    for (const heard of held) if (isNew(heard, listener)) onMessage(heard, userId);
   }
 
-  #tell(account: string, heard: Heard): void {
+  #tell(account: string, heard: EventMessage): void {
     const listeners = this.#accounts.get(account);
     if (listeners === undefined) return;
     const asked = typeof heard === "string" ? listeners.keys() : [heard.event.userId, undefined];
     for (const userId of [...asked]) {
       for (const listener of [...(listeners.get(userId)?.values() ?? [])]) {
         if (listener.held !== undefined) listener.held.push(heard);
-        else if (isNew(heard, listener)) listener.onHeard(heard, userId);
+        else if (isNew(heard, listener)) listener.onMessage(heard, userId);
       }
     }
   }
@@ -155,7 +155,7 @@ export class UserEvents {
 function refuseTooMany(
   listeners: Listeners,
   userId: string | undefined,
-  { size }: ReadonlyMap<OnHeard, Listener>,
+  { size }: ReadonlyMap<OnEventMessage, Listener>,
 ): void {
   const refuse = (text: string) => new Failure("overloaded", text, { retryAfterS: 5 });
   if (!listeners.has(userId) && listeners.size >= MEMORIES_MAX)
@@ -167,14 +167,14 @@ function refuseTooMany(
     throw refuse(`At most ${withThousands(LISTENERS_MAX)} listen to a memory at once on a node.`);
 }
 
-function isNew(heard: Heard, { last }: Listener): boolean {
+function isNew(heard: EventMessage, { last }: Listener): boolean {
   return typeof heard === "string" || heard.number > last;
 }
 
 /** Without the events of users and places that were forgotten later. */
-function withoutForgotten(told: readonly ToldEvent[]): readonly ToldEvent[] {
+function withoutForgotten(told: readonly NumberedEvent[]): readonly NumberedEvent[] {
   const forgotten = new Map<string, readonly Place[]>();
-  const kept: ToldEvent[] = [];
+  const kept: NumberedEvent[] = [];
   for (const one of [...told].reverse()) {
     const { userId, place, label } = one.event;
     const places = forgotten.get(userId) ?? [];
@@ -185,6 +185,6 @@ function withoutForgotten(told: readonly ToldEvent[]): readonly ToldEvent[] {
   return kept.reverse();
 }
 
-function isOf({ event }: ToldEvent, userId: string | undefined): boolean {
+function isOf({ event }: NumberedEvent, userId: string | undefined): boolean {
   return userId === undefined || event.userId === userId;
 }

@@ -8,7 +8,13 @@ import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import { atOnce, inSlices, type Sliced } from "../base/slices.ts";
 import type { EventIds, EventIdsOf } from "./event-ids.ts";
-import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent, type UserEvent } from "./events.ts";
+import {
+  EVENTS_KEPT_MS,
+  type EventMessage,
+  type EventSource,
+  type NumberedEvent,
+  type UserEvent,
+} from "./events.ts";
 import { isInside } from "./places.ts";
 import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
 import type { EndedFact, Place } from "./records.ts";
@@ -37,7 +43,7 @@ export class LocalEvents implements EventSource {
   readonly #clock: Clock;
   readonly #idsOf: EventIdsOf;
   readonly #logs = new Map<string, AccountLog>();
-  #tellListeners: (account: string, heard: Heard) => void = () => {};
+  #tellListeners: (account: string, heard: EventMessage) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
 
   constructor(clock: Clock, idsOf: EventIdsOf) {
@@ -45,7 +51,7 @@ export class LocalEvents implements EventSource {
     this.#idsOf = idsOf;
   }
 
-  start(tell: (account: string, heard: Heard) => void): void {
+  start(tell: (account: string, heard: EventMessage) => void): void {
     this.#tellListeners = tell;
   }
 
@@ -64,7 +70,7 @@ export class LocalEvents implements EventSource {
     if (log !== undefined) log.leftAtMs = this.#clock.now();
   }
 
-  async after(account: string, id: string): Promise<readonly ToldEvent[] | undefined> {
+  async after(account: string, id: string): Promise<readonly NumberedEvent[] | undefined> {
     this.#dropOld();
     const log = this.#logs.get(account);
     const number = log?.ids.numberOf(id);
@@ -171,7 +177,7 @@ function forget(log: AccountLog, userId: string, within: Place | null): void {
   log.backlog = log.backlog.map(kept);
 }
 
-function toldOf(log: AccountLog, number: number, event: UserEvent): ToldEvent {
+function toldOf(log: AccountLog, number: number, event: UserEvent): NumberedEvent {
   return { id: log.ids.idOf(number), number, event };
 }
 

@@ -6,7 +6,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { EventIds, EventIdsOf } from "./event-ids.ts";
-import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent } from "./events.ts";
+import { EVENTS_KEPT_MS, type EventMessage, type EventSource, type NumberedEvent } from "./events.ts";
 import type { EventLog, RecordedEvent } from "./records.ts";
 
 interface Followed {
@@ -29,7 +29,7 @@ export class SharedEvents implements EventSource {
   readonly #clock: Clock;
   readonly #idsOf: EventIdsOf;
   readonly #followed = new Map<string, Followed>();
-  #tellListeners: (account: string, heard: Heard) => void = () => {};
+  #tellListeners: (account: string, heard: EventMessage) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #reading = false;
 
@@ -39,7 +39,7 @@ export class SharedEvents implements EventSource {
     this.#idsOf = idsOf;
   }
 
-  start(tell: (account: string, heard: Heard) => void): void {
+  start(tell: (account: string, heard: EventMessage) => void): void {
     this.#tellListeners = tell;
   }
 
@@ -62,7 +62,7 @@ export class SharedEvents implements EventSource {
     this.#timer = undefined;
   }
 
-  async after(account: string, id: string): Promise<readonly ToldEvent[] | undefined> {
+  async after(account: string, id: string): Promise<readonly NumberedEvent[] | undefined> {
     const ids = this.#followed.get(account)?.log?.ids;
     const number = ids?.numberOf(id);
     if (ids === undefined || number === undefined) return undefined;
@@ -140,6 +140,6 @@ export class SharedEvents implements EventSource {
   }
 }
 
-function toldOf(ids: EventIds, { account: _, number, label, ...event }: RecordedEvent): ToldEvent {
+function toldOf(ids: EventIds, { account: _, number, label, ...event }: RecordedEvent): NumberedEvent {
   return { id: ids.idOf(number), number, event: { ...event, label: label ?? undefined } };
 }

@@ -1,7 +1,7 @@
 /** GET /users/events: what happens to users, as server-sent events. */
 
 import { PassThrough } from "node:stream";
-import type { Heard, ToldEvent, UserEvent } from "../../memory/events.ts";
+import type { EventMessage, NumberedEvent, UserEvent } from "../../memory/events.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { innermost, isInside, OWN_PLACE, placesOf } from "../../memory/places.ts";
 import type { Place } from "../../memory/records.ts";
@@ -42,7 +42,7 @@ export function eventRoutes(
         // It comes back with its Last-Event-ID.
         if (!hasRoom()) stream.destroy();
       };
-      const tell = (heard: Heard) => {
+      const tell = (heard: EventMessage) => {
         if (heard === "end") stream.end();
         else if (heard === "reset") send("event: reset\ndata: {}\n\n");
         else if (outer === undefined || concerns(heard.event, outer)) send(eventBytes(heard));
@@ -84,9 +84,9 @@ function concerns({ place, label }: Pick<UserEvent, "place" | "label">, outer: P
 }
 
 /** An event as it goes over the wire; made once for all streams that tell of it. */
-const encoded = new WeakMap<ToldEvent, Buffer>();
+const encoded = new WeakMap<NumberedEvent, Buffer>();
 
-function eventBytes(told: ToldEvent): Buffer {
+function eventBytes(told: NumberedEvent): Buffer {
   let bytes = encoded.get(told);
   if (bytes === undefined) {
     bytes = Buffer.from(eventText(told));
@@ -95,7 +95,7 @@ function eventBytes(told: ToldEvent): Buffer {
   return bytes;
 }
 
-function eventText({ id, event }: ToldEvent): string {
+function eventText({ id, event }: NumberedEvent): string {
   const { userId, place, label, revision, kind, writtenBy, atMs } = event;
   const data = {
     user_id: userId,

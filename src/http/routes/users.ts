@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { momentOf } from "../../base/clock.ts";
 import { type Failure, invalidRequest } from "../../base/errors.ts";
+import type { RollbackAnswer } from "../../contract/answers.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { forgetUser } from "../../memory/facts.ts";
 import { type EventMark, type RollbackResult, rollBack, userChanges } from "../../memory/history.ts";
@@ -51,14 +52,8 @@ export function userRoutes({ memory }: HttpServices, answers: ByteBudget) {
       const toMs = momentIn(to, "to");
       const input = { userId, project, toMs, dryRun, partial, writtenBy, sessionId };
       const result = await rollBack(memory, call.caller, input);
-      const isDryRun = dryRun === true;
-      if (result.changes.length <= PIECE)
-        return Answer.json(rollbackAnswer(result, isDryRun), { used: result.used });
       const hold = (bytes: number) => call.holdAnswer(answers, PIECES_IN_FLIGHT * bytes);
-      return new Answer<ReturnType<typeof rollbackAnswer>>(
-        Readable.from(rollbackPieces(result, isDryRun, hold)),
-        { type: JSON_TYPE, used: result.used },
-      );
+      return rollbackResponse(result, dryRun === true, hold);
     },
 
     async moveProject(call) {
@@ -111,6 +106,16 @@ export async function usersPage(
   const { users, isMore } = await listUsers(memory, account, { prefix, after, limit: Number(limit), only });
   const last = users.at(-1);
   return usersAnswer(users, isMore && last !== undefined ? cursorOf(last.userId) : null);
+}
+
+function rollbackResponse(
+  result: RollbackResult,
+  isDryRun: boolean,
+  hold: (bytes: number) => void,
+): Answer<RollbackAnswer> {
+  const { used } = result;
+  if (result.changes.length <= PIECE) return Answer.json(rollbackAnswer(result, isDryRun), { used });
+  return new Answer(Readable.from(rollbackPieces(result, isDryRun, hold)), { type: JSON_TYPE, used });
 }
 
 /** The JSON of an answer with many changes, which is made as its reader takes it. */

@@ -12,7 +12,7 @@ import type { Call } from "../../../src/http/request/call.ts";
 import type { Route } from "../../../src/http/request/route.ts";
 import { eventRoutes } from "../../../src/http/routes/events.ts";
 import type { HttpServices } from "../../../src/http/services.ts";
-import { type Heard, UserEvents } from "../../../src/memory/events.ts";
+import { type EventMessage, UserEvents } from "../../../src/memory/events.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { repliesOf, routeAt, serveRoutes, test, untilEnd } from "./served-routes.ts";
 
@@ -185,7 +185,7 @@ test("an answer that nobody is there for any more is not counted", async (contex
 });
 
 test("events that wait for a reader count, and one for whom there is no room is let go", async (context) => {
-  let tell: (account: string, heard: Heard) => void = () => {};
+  let tell: (account: string, heard: EventMessage) => void = () => {};
   const events = new UserEvents({
     start: (listener) => {
       tell = listener;

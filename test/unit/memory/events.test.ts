@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  type EventMessage,
   type EventSource,
-  type Heard,
   type Listening,
   MEMORIES_MAX,
-  type ToldEvent,
+  type NumberedEvent,
   UserEvents,
 } from "../../../src/memory/events.ts";
 import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
@@ -15,7 +15,7 @@ import { ACCOUNT, memoryServices } from "./memory-services.ts";
 
 const HOUR_MS = 3_600_000;
 
-function textOf(heard: Heard): string {
+function textOf(heard: EventMessage): string {
   if (typeof heard === "string") return heard;
   const { userId, label, kind } = heard.event;
   return `${userId} ${label} ${kind}`;
@@ -25,7 +25,7 @@ function textOf(heard: Heard): string {
 function ears() {
   const heard: string[] = [];
   const ids: string[] = [];
-  const hear = (event: Heard) => {
+  const hear = (event: EventMessage) => {
     heard.push(textOf(event));
     if (typeof event !== "string") ids.push(event.id);
   };
@@ -111,8 +111,8 @@ test("who comes back within an hour goes on without a gap, later it is told of a
 });
 
 /** A source that tells what it is told to, and knows what was missed when it is let. */
-function sourceOf(missed: readonly ToldEvent[]) {
-  let tell: (account: string, heard: Heard) => void = () => {};
+function sourceOf(missed: readonly NumberedEvent[]) {
+  let tell: (account: string, heard: EventMessage) => void = () => {};
   let know = () => {};
   const known = new Promise<void>((resolve) => {
     know = resolve;
@@ -127,11 +127,11 @@ function sourceOf(missed: readonly ToldEvent[]) {
     },
     close: () => void calls.push("close"),
   };
-  return { events: new UserEvents(source), calls, know, tell: (heard: Heard) => tell(ACCOUNT, heard) };
+  return { events: new UserEvents(source), calls, know, tell: (heard: EventMessage) => tell(ACCOUNT, heard) };
 }
 
 test("who comes back hears what it has missed first, then what has come meanwhile, and nothing twice or of others", async () => {
-  const told = (number: number, userId = "ada"): ToldEvent => {
+  const told = (number: number, userId = "ada"): NumberedEvent => {
     const event = { userId, place: "", label: `${number}`, revision: 1, writtenBy: null, atMs: 0 };
     return { id: `log-${number}`, number, event: { ...event, kind: "written" } };
   };
@@ -155,7 +155,7 @@ test("who comes back hears what it has missed first, then what has come meanwhil
 });
 
 test("who comes back is told nothing of what was forgotten later, and of the forgetting once", async () => {
-  const told = (number: number, userId: string, place: string, label?: string): ToldEvent => {
+  const told = (number: number, userId: string, place: string, label?: string): NumberedEvent => {
     const event = { userId, place, label, revision: 1, writtenBy: null, atMs: 0 };
     return {
       id: `${number}`,

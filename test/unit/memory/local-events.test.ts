@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { encodeFacts } from "../../../src/memory/encode.ts";
 import { type EventIds, sealedIds } from "../../../src/memory/event-ids.ts";
-import { type Heard, type ToldEvent, UserEvents } from "../../../src/memory/events.ts";
+import { type EventMessage, type NumberedEvent, UserEvents } from "../../../src/memory/events.ts";
 import { forgetUser } from "../../../src/memory/facts.ts";
 import { LocalEvents } from "../../../src/memory/local-events.ts";
 import type { Store, WriteRequest } from "../../../src/memory/ports.ts";
@@ -12,11 +12,11 @@ import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 import { ACCOUNT, caller, memoryServices } from "./memory-services.ts";
 
-const isTold = (heard: Heard): heard is ToldEvent => typeof heard !== "string";
+const isTold = (heard: EventMessage): heard is NumberedEvent => typeof heard !== "string";
 
 test("an event says whose fact it is, where, which revision, who wrote it and when, and never the value", async (context) => {
   const { services, store, clock } = await memoryServices(context);
-  const heard: Heard[] = [];
+  const heard: EventMessage[] = [];
   await services.events.listen(ACCOUNT, undefined, (event) => heard.push(event)).ready;
   clock.advance(1000);
   const facts = [
@@ -106,7 +106,7 @@ function eventsOf(context: TestContext) {
       changes: Array.from({ length: count }, () => ({ place: "", label: "USER.name", value: "x" })),
     });
   const listen = async (lastId?: string) => {
-    const heard: Heard[] = [];
+    const heard: EventMessage[] = [];
     const listening = events.listen(ACCOUNT, "ada", (event) => heard.push(event), lastId);
     await listening.ready;
     return { heard, stop: listening.stop };
@@ -141,8 +141,8 @@ test("of an account the last 10,000 events are kept", async (context) => {
 
 test("who comes back hears events under the ids that they had, and a refused write is none", async (context) => {
   const { services, store } = await memoryServices(context);
-  const heard: Heard[] = [];
-  const hear = (event: Heard) => heard.push(event);
+  const heard: EventMessage[] = [];
+  const hear = (event: EventMessage) => heard.push(event);
   await services.events.listen(ACCOUNT, "ada", hear).ready;
   const change = { place: "", label: "USER.name", value: "x" };
   for (let i = 0; i < 3; i++) await store.write({ ...viewOf("ada"), changes: [change] });
@@ -150,7 +150,7 @@ test("who comes back hears events under the ids that they had, and a refused wri
   const ids = heard.filter(isTold).map(({ id }) => id);
   assert.equal(ids.length, 3);
   assert.match(ids[0], /^[\w-]{22}$/);
-  const again: Heard[] = [];
+  const again: EventMessage[] = [];
   const listening = services.events.listen(ACCOUNT, "ada", (event) => again.push(event), ids[0]);
   await listening.ready;
   assert.deepEqual(again, heard.slice(1));
@@ -201,20 +201,20 @@ test("a memory has 1,024 listeners and no more", async (context) => {
 
 test("what is kept of a user goes when the user is forgotten, and the other events keep their ids", async (context) => {
   const { services, store } = await memoryServices(context);
-  const heard: Heard[] = [];
+  const heard: EventMessage[] = [];
   await services.events.listen(ACCOUNT, undefined, (event) => heard.push(event)).ready;
   const changes = [{ place: "", label: "USER.name", value: "x" }];
   for (const user of ["eve", "ada", "eve", "ada"]) await store.write({ ...viewOf(user), changes });
   await forgetUser(services, ACCOUNT, { userId: "ada" });
   const told = heard.filter(isTold);
-  const again: Heard[] = [];
+  const again: EventMessage[] = [];
   await services.events.listen(ACCOUNT, undefined, (event) => again.push(event), told[0].id).ready;
   assert.deepEqual(again, [told[2], told[4]]);
 });
 
 test("what is kept of a project goes when the project is forgotten, and one event tells of it", async (context) => {
   const { services, store } = await memoryServices(context);
-  const heard: Heard[] = [];
+  const heard: EventMessage[] = [];
   await services.events.listen(ACCOUNT, undefined, (event) => heard.push(event)).ready;
   const places = ["", "loom", "loom/w", "loom2", "loom"];
   for (const place of places)
@@ -222,7 +222,7 @@ test("what is kept of a project goes when the project is forgotten, and one even
   await store.write({ ...viewOf("eve"), changes: [{ place: "loom", label: "USER.name", value: "x" }] });
   await forgetUser(services, ACCOUNT, { userId: "ada", project: "loom" });
   const told = heard.filter(isTold);
-  const again: Heard[] = [];
+  const again: EventMessage[] = [];
   await services.events.listen(ACCOUNT, undefined, (event) => again.push(event), told[0].id).ready;
   assert.deepEqual(
     again.filter(isTold).map(({ event: { userId, place, kind } }) => `${userId} ${place} ${kind}`),
@@ -233,7 +233,7 @@ test("what is kept of a project goes when the project is forgotten, and one even
 test("a write and a forgetting in one commit are told in their order", async (context) => {
   const { services, store } = await memoryServices(context);
   const kinds: (string | undefined)[] = [];
-  const hear = (heard: Heard) => kinds.push(isTold(heard) ? heard.event.kind : heard);
+  const hear = (heard: EventMessage) => kinds.push(isTold(heard) ? heard.event.kind : heard);
   await services.events.listen(ACCOUNT, "ada", hear).ready;
   const write = () =>
     store.write({ ...viewOf("ada"), changes: [{ place: "", label: "USER.name", value: "x" }] });

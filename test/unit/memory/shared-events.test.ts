@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { sealedIds } from "../../../src/memory/event-ids.ts";
-import { type Heard, UserEvents } from "../../../src/memory/events.ts";
+import { type EventMessage, UserEvents } from "../../../src/memory/events.ts";
 import type { EventLog, RecordedEvent } from "../../../src/memory/records.ts";
 import { SharedEvents } from "../../../src/memory/shared-events.ts";
 import { FakeClock, settled } from "../blockwork/fake-workers.ts";
@@ -17,7 +17,7 @@ const idOf = (number: number, log = "one") => idsOf(ACCOUNT, log).idOf(number);
 /** A listener that notes what it hears. */
 function ears() {
   const heard: string[] = [];
-  const hear = (event: Heard) => {
+  const hear = (event: EventMessage) => {
     if (typeof event === "string") heard.push(event);
     else heard.push(`${event.event.userId} ${event.event.label} ${event.event.kind}`);
   };
