@@ -116,10 +116,17 @@ export class LocalEvents implements EventSource {
     const log = this.#logs.get(account);
     if (outcome.outcome !== "stored" || log === undefined) return;
     if (first?.kind === "erase" && outcome.report?.erased) forget(log, userId, first.within);
-    const { events } = outcome;
+    const events = outcome.events.map(({ label, ...event }) => ({
+      ...event,
+      userId,
+      label: label ?? undefined,
+    }));
+    this.#tellAll(account, log, events);
+  }
+
+  #tellAll(account: string, log: AccountLog, events: readonly UserEvent[]): void {
     const isWaiting = log.backlog.length > 0;
-    for (const { label, ...event } of events)
-      log.backlog.push({ ...event, userId, label: label ?? undefined });
+    for (const event of events) log.backlog.push(event);
     if (isWaiting) return;
     const telling = this.#tellBacklog(account, log);
     // Those of a large user take a while; what comes after them waits.
@@ -131,18 +138,17 @@ export class LocalEvents implements EventSource {
     for (let i = 0; i < log.backlog.length; i++) {
       yield;
       const event = log.backlog[i];
-      if (event !== undefined) this.#tell(account, event);
+      if (event !== undefined) this.#tell(account, log, event);
     }
     log.backlog = [];
   }
 
   #tellEnded({ account, endedAtMs: atMs, ...fact }: EndedFact): void {
-    this.#tell(account, { ...fact, writtenBy: null, kind: "expired", atMs });
+    const log = this.#logs.get(account);
+    if (log !== undefined) this.#tellAll(account, log, [{ ...fact, writtenBy: null, kind: "expired", atMs }]);
   }
 
-  #tell(account: string, event: UserEvent): void {
-    const log = this.#logs.get(account);
-    if (log === undefined) return;
+  #tell(account: string, log: AccountLog, event: UserEvent): void {
     log.events.push(event);
     this.#tellListeners(account, toldOf(log, log.dropped + log.events.length, event));
     if (log.events.length >= EVENTS_MAX + DROPPED) drop(log, log.events.length - EVENTS_MAX);

@@ -9,6 +9,7 @@ import { forgetUser } from "../../../src/memory/facts.ts";
 import { LocalEvents } from "../../../src/memory/local-events.ts";
 import type { Store, WriteRequest } from "../../../src/memory/ports.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
+import { until } from "../../fixtures/waiting.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 import { ACCOUNT, caller, memoryServices } from "./memory-services.ts";
 
@@ -129,6 +130,7 @@ test("of an account the last 10,000 events are kept", async (context) => {
   const { write, listen, comeBack, idOf } = eventsOf(context);
   const { heard } = await listen();
   await write(10_000);
+  await until(() => heard.length === 10_000);
   const [first, second] = heard.filter(isTold).map(({ id }) => id);
   assert.equal(await comeBack(idOf(0)), 10_000);
   await write(1);
