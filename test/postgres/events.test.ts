@@ -49,6 +49,9 @@ test("what one node writes is heard on the other, of one user and of the whole a
   await encode(one, "bob", "TASK.next", "x", { project: "loom/w" });
   await encode(other, "ada", "USER.os", "Debian");
   ok(await one.call("DELETE", "/facts?user_id=ada&label=USER.name"));
+  // An erasure takes with it what a listener has not been told yet: all of them hear of the rest first.
+  await ofAll.until(4);
+  for (const listener of [ofAda, byBound, here]) await listener.until(3);
   ok(await one.call("DELETE", "/users?user_id=ada"));
   const all = [
     ["ada", null, "USER.name", "written"],
