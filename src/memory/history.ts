@@ -67,7 +67,7 @@ export interface RestoreInput extends LabelInput, WriteInput {
   readonly ifRevision?: number | undefined;
 }
 
-/** Writes the value that a revision had again, at the place where it was. */
+/** Writes the value that a revision had again, at the place where it was, with its end unless that has come. */
 export async function restoreFact(
   services: MemoryServices,
   caller: Caller,
@@ -207,17 +207,12 @@ export async function rollBack(
   checkAuthor(input);
   if (toMs > nowMs) throw new Failure("invalid_request", "to must not be in the future.", { param: "to" });
   const within = project === undefined ? OWN_PLACE : innermost(places);
-  const ttls = new Map(
-    (await services.labels.of(account)).all.flatMap(({ label, ttlS }) =>
-      ttlS === null ? [] : [[label, ttlS]],
-    ),
-  );
   const outcome = await services.store.write({
     account,
     userId,
     places: [],
     nowMs,
-    changes: [{ kind: "rollback", within, toMs, dryRun, partial, ttls }],
+    changes: [{ kind: "rollback", within, toMs, dryRun, partial }],
     writtenBy,
     sessionId,
     quota: quotaOf(caller, nowMs),

@@ -48,8 +48,8 @@ export interface FactRecord {
   readonly ordinal: number;
 }
 
-/** A value that a label had. */
-export interface EarlierFact extends Omit<FactRecord, "code" | "expiresAtMs"> {
+/** A value that a label had, with the end that it would have had. */
+export interface EarlierFact extends Omit<FactRecord, "code"> {
   readonly ended: "replaced" | "forgotten" | "expired";
   readonly endedAtMs: number;
 }
@@ -148,6 +148,7 @@ export interface RestoreChange {
   readonly places: readonly Place[];
   readonly revision: number;
   readonly terms: ValueTerms;
+  /** For a value whose own end has come. */
   readonly expiresAtMs: number | null;
   readonly ifRevision?: number;
 }
@@ -159,8 +160,6 @@ export interface RollbackChange {
   readonly toMs: number;
   readonly dryRun: boolean;
   readonly partial: boolean;
-  /** The default lives of labels. */
-  readonly ttls: ReadonlyMap<string, number>;
 }
 
 export interface MoveChange {

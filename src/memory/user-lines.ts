@@ -22,7 +22,7 @@ import type { EarlierFact, FactRecord, PastValue, Store, UserLife } from "./port
 import type { Place } from "./records.ts";
 
 /** What is the same as the default is left out: place "", since = updated_at, ordinal 1, null. */
-interface ExportedValue {
+export interface ExportedFact {
   readonly label: string;
   readonly value: string;
   readonly channel: number;
@@ -33,13 +33,10 @@ interface ExportedValue {
   readonly ordinal?: number;
   readonly written_by?: string;
   readonly session_id?: string;
-}
-
-export interface ExportedFact extends ExportedValue {
   readonly expires_at?: string;
 }
 
-export interface ExportedEarlier extends ExportedValue {
+export interface ExportedEarlier extends ExportedFact {
   readonly ended: EarlierFact["ended"];
   readonly ended_at: string;
 }
@@ -66,16 +63,8 @@ export async function userLine(
     kind: "user",
     account,
     user_id: userId,
-    facts: (await inOrder(facts)).map(exportedFact),
+    facts: (await inOrder(facts)).map(exportedValue),
     ...(earlier.length === 0 ? {} : { earlier: (await inOrder(earlier)).map(exportedEarlier) }),
-  };
-}
-
-function exportedFact(fact: OnChannel<FactRecord>): ExportedFact {
-  const { expiresAtMs } = fact;
-  return {
-    ...exportedValue(fact),
-    ...(expiresAtMs === null ? {} : { expires_at: isoTime(expiresAtMs) }),
   };
 }
 
@@ -83,7 +72,7 @@ function exportedEarlier(fact: OnChannel<EarlierFact>): ExportedEarlier {
   return { ...exportedValue(fact), ended: fact.ended, ended_at: isoTime(fact.endedAtMs) };
 }
 
-function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedValue {
+function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedFact {
   return {
     label: fact.label,
     value: fact.value,
@@ -95,6 +84,7 @@ function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedValue
     ...(fact.ordinal === 1 ? {} : { ordinal: fact.ordinal }),
     ...(fact.writtenBy === null ? {} : { written_by: fact.writtenBy }),
     ...(fact.sessionId === null ? {} : { session_id: fact.sessionId }),
+    ...(fact.expiresAtMs === null ? {} : { expires_at: isoTime(fact.expiresAtMs) }),
   };
 }
 
@@ -139,8 +129,6 @@ export function* checkUserLine(line: UserLine, labels: AccountLabels): Sliced<vo
   for (const fact of facts) {
     yield;
     checkExported(fact, labels);
-    if (fact.expires_at !== undefined && !isTime(fact.expires_at))
-      throw wrong("a fact has no sound expires_at");
   }
   for (const fact of earlier) {
     yield;
@@ -159,9 +147,9 @@ export function checkUserName(line: UserLine): void {
   checkIdentifier(line.user_id, "user_id");
 }
 
-function checkExported(fact: ExportedValue, labels: AccountLabels): void {
+function checkExported(fact: ExportedFact, labels: AccountLabels): void {
   const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
-  const { ordinal = 1, written_by: writtenBy, session_id: sessionId } = fact ?? {};
+  const { ordinal = 1, written_by: writtenBy, session_id: sessionId, expires_at } = fact ?? {};
   if (typeof label !== "string" || typeof value !== "string") throw wrong("labels and values must be texts");
   if (labels.find(label) === undefined) throw unknownLabel(labels, label);
   checkValue(value);
@@ -172,6 +160,7 @@ function checkExported(fact: ExportedValue, labels: AccountLabels): void {
   checkAuthor({ writtenBy: writtenBy ?? undefined, sessionId: sessionId ?? undefined });
   if (!Number.isInteger(revision) || !isTime(updated_at) || !isTime(since) || !isOrdinal(ordinal))
     throw wrong("a fact has no revision or time");
+  if (expires_at !== undefined && !isTime(expires_at)) throw wrong("a fact has no sound expires_at");
 }
 
 /** One that all stores can hold, and go on from. */

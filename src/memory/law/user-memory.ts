@@ -329,8 +329,7 @@ function withoutGap(
 }
 
 function earlierOf(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): EarlierFact {
-  const { place, label, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal } = fact;
-  const values = { place, label, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal };
+  const { code: _, ...values } = fact;
   return { ...values, ended, endedAtMs };
 }
 

@@ -28,7 +28,7 @@ export function isForgetting(table: TableName, key: Buffer): boolean {
 }
 
 const FACT_HEADER_BYTES = 35;
-const EARLIER_HEADER_BYTES = 29;
+const EARLIER_HEADER_BYTES = 35;
 /** Of six bytes. */
 const NUMBER_MAX = 2 ** 48 - 1;
 const PLACE_BYTES = 4;
@@ -100,7 +100,7 @@ export function unpackFact(place: Place, label: string, bytes: Buffer, withCode 
 const ENDINGS = ["replaced", "forgotten", "expired"] as const;
 
 /**
- * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · how it ended 1 · lengths of
+ * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · time of the end that it would have had 6 (0: none) · how it ended 1 · lengths of
  * writer and session 2 + 2 (0: none) · writer · session · value
  */
 export function packEarlier(fact: EarlierFact): Buffer {
@@ -113,9 +113,10 @@ export function packEarlier(fact: EarlierFact): Buffer {
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
   out.writeUIntBE(fact.sinceMs, 12, 6);
   out.writeUIntBE(endedAtMs, 18, 6);
-  out[24] = ENDINGS.indexOf(ended);
-  out.writeUInt16BE(texts.writerBytes, 25);
-  out.writeUInt16BE(texts.sessionBytes, 27);
+  out.writeUIntBE(fact.expiresAtMs ?? 0, 24, 6);
+  out[30] = ENDINGS.indexOf(ended);
+  out.writeUInt16BE(texts.writerBytes, 31);
+  out.writeUInt16BE(texts.sessionBytes, 33);
   out.write(texts.text, EARLIER_HEADER_BYTES);
   return out;
 }
@@ -124,12 +125,13 @@ export function unpackEarlier(place: Place, label: string, ordinal: number, byte
   return {
     place,
     label,
-    ...unpackTexts(bytes, EARLIER_HEADER_BYTES, bytes.readUInt16BE(25), bytes.readUInt16BE(27)),
+    ...unpackTexts(bytes, EARLIER_HEADER_BYTES, bytes.readUInt16BE(31), bytes.readUInt16BE(33)),
     revision: bytes.readUIntBE(0, 6),
     updatedAtMs: bytes.readUIntBE(6, 6),
     sinceMs: bytes.readUIntBE(12, 6),
     ordinal,
-    ended: ENDINGS[bytes[24]],
+    expiresAtMs: bytes.readUIntBE(24, 6) || null,
+    ended: ENDINGS[bytes[30]],
     endedAtMs: bytes.readUIntBE(18, 6),
   };
 }

@@ -48,6 +48,7 @@ CREATE TABLE sideband.history (
   updated_at_ms bigint NOT NULL,
   since_ms bigint NOT NULL,
   ended_at_ms bigint NOT NULL,
+  expires_at_ms bigint,
   account text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   place text COLLATE "C" NOT NULL,

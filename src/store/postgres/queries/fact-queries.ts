@@ -104,7 +104,7 @@ export function readLife(
             CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms
           FROM sideband.facts WHERE ${isOfUser}
           UNION ALL
-          SELECT place, label, value, revision, updated_at_ms, since_ms, NULL, written_by, session_id, ordinal,
+          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal,
             ended, ended_at_ms
           FROM sideband.history WHERE ${isOfUser}
         ) AS f ON true

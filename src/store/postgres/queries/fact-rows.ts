@@ -20,7 +20,7 @@ export interface FactRow {
 }
 
 export function factOf(row: FactRow): FactRecord {
-  const fact = { ...lastingOf(row), expiresAtMs: row.expires_at_ms };
+  const fact = valueOf(row);
   // Most statements do not ask for the code, and a column that is not in a row must not be read.
   if (!("codebook_version" in row)) return fact;
   const { codebook_version: version, code_length: length, code_bytes: bytes } = row;
@@ -33,11 +33,10 @@ export function factOf(row: FactRow): FactRecord {
 export function earlierOf(
   row: FactRow & { readonly ended: EarlierFact["ended"]; readonly ended_at_ms: number },
 ): EarlierFact {
-  return { ...lastingOf(row), ended: row.ended, endedAtMs: row.ended_at_ms };
+  return { ...valueOf(row), ended: row.ended, endedAtMs: row.ended_at_ms };
 }
 
-/** What a fact has for ever. */
-function lastingOf(row: FactRow) {
+function valueOf(row: FactRow) {
   return {
     place: row.place,
     label: row.label,
@@ -45,6 +44,7 @@ function lastingOf(row: FactRow) {
     revision: row.revision,
     updatedAtMs: row.updated_at_ms,
     sinceMs: row.since_ms,
+    expiresAtMs: row.expires_at_ms,
     writtenBy: row.written_by,
     sessionId: row.session_id,
     ordinal: row.ordinal,

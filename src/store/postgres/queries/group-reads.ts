@@ -140,7 +140,8 @@ const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, upda
   session_id, expires_at_ms, ended, ended_at_ms)`;
 
 const FACT = part`
-  f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id`;
+  f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id,
+  f.expires_at_ms`;
 
 /** The columns after the revision, and those after the value, of a row that is no fact. */
 const NO_TIMES = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint`;
@@ -166,7 +167,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
   if (named.length > 0)
     parts.push(
       part`
-        SELECT 'fact', t.number, ${FACT}, f.expires_at_ms, NULL::text, NULL::bigint
+        SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint
         FROM ${namesOf(named)} JOIN sideband.facts AS f ON ${joinOf(named)}`,
       part`
         SELECT 'last', t.number, f.place, f.label, max(f.ordinal), NULL::text, ${NO_FACT}
@@ -177,7 +178,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
     );
   if (withHistory.length > 0)
     parts.push(part`
-      SELECT 'earlier', t.number, ${FACT}, NULL::bigint, f.ended, f.ended_at_ms
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms
       FROM ${namesOf(withHistory)} JOIN sideband.history AS f ON ${joinOf(withHistory)}`);
   return parts;
 }
@@ -197,10 +198,10 @@ function insideParts(statements: Statements, users: readonly GroupUser[]): Part[
         AND (o.outside = '' OR f.place = o.outside OR starts_with(f.place, o.outside || '/')))`;
   return [
     part`
-      SELECT 'fact', t.number, ${FACT}, f.expires_at_ms, NULL::text, NULL::bigint
+      SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint
       FROM ${ofUsers} JOIN sideband.facts AS f ON ${isInside}`,
     part`
-      SELECT 'earlier', t.number, ${FACT}, NULL::bigint, f.ended, f.ended_at_ms
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms
       FROM ${ofUsers} JOIN sideband.history AS f ON ${isInside}`,
   ];
 }

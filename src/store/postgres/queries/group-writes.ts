@@ -183,6 +183,7 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
     fact.difference.added.map((earlier) => [
       ...nameCells(fact),
       ...valueCells(earlier),
+      earlier.expiresAtMs,
       earlier.ended,
       earlier.endedAtMs,
     ]),
@@ -190,8 +191,8 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
   return statements.parts(added).map(
     (cells) => part`
       INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
-        since_ms, value, written_by, session_id, ended, ended_at_ms)
-      ${statements.rows([...NAME, ...VALUE, "text", "bigint"], cells)}`,
+        since_ms, value, written_by, session_id, expires_at_ms, ended, ended_at_ms)
+      ${statements.rows([...NAME, ...VALUE, "bigint", "text", "bigint"], cells)}`,
   );
 }
 
