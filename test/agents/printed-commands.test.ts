@@ -49,7 +49,7 @@ test("an undo runs as it is printed for every project and every user", async () 
     const [restore] = await call("remember", "PROJ.goal", "hull");
     typed(restore);
     assert.equal(await value(), "sails\n", name);
-    const [again] = await call("forget", "PROJ.goal", "--keep-history");
+    const [again] = await call("forget", "PROJ.goal");
     typed(again);
     assert.equal(await value(), "sails\n", name);
     typed(forget);

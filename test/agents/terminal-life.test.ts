@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
@@ -64,8 +64,8 @@ test("what was replaced is said with the command that undoes it, which works as 
   assert.match(back.out, /2 facts changed/);
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
   // Going back prints how to undo it, and that works too.
-  const [, moment] = /^undo: .* rollback --to (\S+) /.exec(back.err) ?? [];
-  assert.match((await run("rollback", "--to", moment, ...user)).out, /2 facts changed/);
+  const [, undoBack] = /^undo: (.* undo --user 'ada l')\n$/.exec(back.err) ?? [];
+  execFileSync("/bin/sh", ["-c", undoBack], { env, stdio: "ignore" });
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
   await run("rollback", "--to", before, ...user);
   assert.match(
@@ -102,17 +102,68 @@ test("a fact is forgotten with its history kept, and a new one is undone so that
   const role = ["USER.role", "--user", "smith"];
   await run("remember", "USER.role", "smith", "--user", "smith");
   const [{ revision }] = JSON.parse((await run("facts", "--json", "--user", "smith")).out).facts;
-  const forgotten = await run("forget", ...role, "--keep-history");
+  const forgotten = await run("forget", ...role);
   assert.equal(
     forgotten.out,
     `USER.role: forgotten; undo: ${sidebandCommand()} restore USER.role ${revision} --user smith\n`,
   );
   const { out } = await run("remember", "USER.role", "weaver", "--user", "smith");
   const [, undo] = /; undo: (.*)\n$/.exec(out) ?? [];
-  assert.equal(undo, `${sidebandCommand()} forget USER.role --keep-history --user smith`);
+  assert.equal(undo, `${sidebandCommand()} forget USER.role --user smith`);
   execFileSync("/bin/sh", ["-c", undo], { env, stdio: "ignore" });
   assert.match((await run("history", ...role)).out, / forgotten +weaver\n\d+ .* forgotten +smith\n$/);
-  assert.equal((await run("forget", "--all", "--yes", "--keep-history", "--user", "smith")).status, 2);
+  assert.match(
+    (await run("forget", ...role, "--keep-history")).err,
+    /write sideband forget LABEL, which keeps/,
+  );
+  // For good, nothing is kept, and nobody is asked who cannot answer.
+  assert.match(
+    (await run("forget", ...role, "--for-good")).err,
+    /--for-good needs --yes where nobody can be asked/,
+  );
+  assert.equal((await run("forget", "--all", "--yes", "--for-good", "--user", "smith")).status, 2);
+  assert.equal((await run("forget", ...role, "--for-good", "--yes")).out, "USER.role: forgotten for good\n");
+  assert.equal((await run("history", ...role)).status, 1);
+});
+
+test("undo takes back whatever was done last, to the end of a fact, and the undo itself", async () => {
+  const { run, env } = home;
+  const mary = ["--user", "mary"];
+  const notes = join(env.HOME ?? "", "notes.json");
+  writeFileSync(notes, JSON.stringify({ "USER.name": "Mary", "USER.os": "Debian" }));
+  const state = async () => {
+    const { facts } = JSON.parse((await run("facts", "--json", ...mary)).out);
+    return facts.map(({ label, value, expires_at }: Record<string, string>) => [label, value, expires_at]);
+  };
+  const dry = await run("remember", "PREF.tone", "dry", "--until", "2099-12-01", ...mary, "--json");
+  const { revision } = JSON.parse(dry.out);
+  await run("remember", "PREF.avoid", "jargon", "--add", ...mary);
+  const start = new Date().toISOString();
+  const deeds: string[][] = [
+    ["remember", "USER.role", "weaver"],
+    ["remember", "PREF.tone", "warm"],
+    ["remember", "PREF.avoid", "emoji", "--add"],
+    ["forget", "PREF.tone"],
+    ["forget", "PREF.avoid", "--item", "jargon"],
+    ["import", notes, "--write"],
+    ["restore", "PREF.tone", String(revision)],
+    ["rollback", "--to", start],
+  ];
+  for (const deed of deeds) {
+    const before = await state();
+    assert.equal((await run(...deed, ...mary)).status, 0, deed.join(" "));
+    const done = await state();
+    assert.notDeepEqual(done, before, deed.join(" "));
+    assert.equal((await run("undo", ...mary)).status, 0, deed.join(" "));
+    assert.deepEqual(await state(), before, deed.join(" "));
+    // Done twice, it takes the undo back: the next deed finds what this one did.
+    await run("undo", ...mary);
+    assert.deepEqual(await state(), done, deed.join(" "));
+  }
+  const listed = (await run("undo", "--list", ...mary)).out.split("\n");
+  assert.match(listed[0], /^WHEN +BY +WHAT +GO BACK BEFORE IT$/);
+  assert.match(listed[1], /^\S+Z +cli +\w+ [A-Z]+\.\w+ and \d more +.* rollback --to \S+Z --user mary$/);
+  assert.match((await run("undo", "--user", "nobody")).err, /: nothing has changed for nobody\n$/);
 });
 
 test("an item of a list is forgotten, and what is refused is said in options", async () => {
@@ -129,7 +180,10 @@ test("an item of a list is forgotten, and what is refused is said in options", a
     (await run(...item, "emoji", ...joan)).err,
     /: the list on PREF\.avoid has no item "emoji"\n$/,
   );
-  assert.equal((await run(...item, "jargon", ...joan)).out, 'forgot "jargon" of PREF.avoid\n');
+  assert.match(
+    (await run(...item, "jargon", ...joan)).out,
+    /^PREF\.avoid: forgot "jargon"; undo: .* restore PREF\.avoid \d+ --user joan\n$/,
+  );
   assert.match((await run(...item, "jargon", ...joan)).err, /: joan has no fact PREF\.avoid\n$/);
   for (const [option, text] of [
     ["--until", "2020-01-01"],

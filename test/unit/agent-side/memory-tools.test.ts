@@ -121,10 +121,7 @@ test("a new fact is undone without the loss of what its label had before", async
     (await call("remember", { label: "USER.role", value }, { undoIn })).result;
   assert.equal(await write("smith"), 'USER.role: now "smith"; undo: sideband forget USER.role');
   await call("forget", { label: "USER.role" });
-  assert.equal(
-    await write("weaver"),
-    'USER.role: now "weaver"; undo: sideband forget USER.role --keep-history',
-  );
+  assert.equal(await write("weaver"), 'USER.role: now "weaver"; undo: sideband forget USER.role');
 });
 
 test("where no history is kept, or it cannot be read, no undo is named that would fail", async (context) => {
@@ -139,7 +136,7 @@ test("where no history is kept, or it cannot be read, no undo is named that woul
   assert.equal(result, "USER.gpu: forgotten; no undo: the earlier value is not kept");
   const away = callerOf({ ...memory, history: () => Promise.reject(new Error("away")) });
   const written = (value: string) => away("remember", { label: "USER.gpu", value }, { undoIn });
-  assert.match(String((await written("c")).result), /; undo: sideband forget USER\.gpu --keep-history$/);
+  assert.match(String((await written("c")).result), /; undo: sideband forget USER\.gpu$/);
   assert.match(String((await written("d")).result), /; undo: sideband history USER\.gpu$/);
 });
 
