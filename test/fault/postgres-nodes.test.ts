@@ -12,6 +12,7 @@ import { CHANNELS } from "../../src/base/channels.ts";
 import type { WriteOutcome } from "../../src/memory/ports.ts";
 import { write } from "../conformance/store.ts";
 import { changesOf } from "../fixtures/views.ts";
+import { until } from "../fixtures/waiting.ts";
 import { makeKey, Nodes, type TestNode } from "../postgres/nodes.ts";
 import { newDatabase, openStore } from "../postgres/server.ts";
 
@@ -50,9 +51,7 @@ test("nodes that write the same users under the same keys never wait in a circle
   const [{ name }] = await sql`SELECT current_database() AS name`;
   // Sooner than a group gives up a lock: so that the server finds a circle, and counts it.
   await sql`ALTER DATABASE ${sql(name)} SET deadlock_timeout = '10ms'`;
-  // On a busy machine the same few users are locked for long: that is no circle, and each write waits for its turn.
-  const options = { poolMax: 2, statementTimeoutMs: 60_000 };
-  const nodes = await Promise.all(Array.from({ length: 4 }, () => openStore(url, options)));
+  const nodes = await Promise.all(Array.from({ length: 4 }, () => openStore(url, { poolMax: 2 })));
   await Promise.all(
     nodes.map(async (store, n) => {
       for (let round = 0; round < 15; round++) {
@@ -170,12 +169,13 @@ test("three nodes: right on every node, a killed node and a stopped database los
     while (acknowledged.count < before + 150) await setTimeout(5);
 
     // The database crashes under load.
+    const ada = { user_id: "ada", label: "USER.name", value: "Ada" };
     await server.pause("immediate");
     const refused = await b.call("GET", "/decode?user_id=ada&label=TASK.current", key);
     assert.equal(refused.status, 503);
     assert.equal(refused.body.code, "store_unavailable");
     assert.ok(Number(refused.headers.get("retry-after")) >= 1);
-    const encode = await c.call("POST", "/encode", key, { user_id: "ada", label: "USER.name", value: "Ada" });
+    const encode = await c.call("POST", "/encode", key, ada);
     assert.equal(encode.status, 503);
     assert.ok(Number(encode.headers.get("retry-after")) >= 1);
     assert.equal((await b.call("GET", "/readyz")).status, 503);
@@ -183,21 +183,9 @@ test("three nodes: right on every node, a killed node and a stopped database los
 
     // It comes back: everything goes on without a restart.
     await server.resume();
-    const deadlineMs = performance.now() + 60_000;
-    const readiness = async () =>
-      (await Promise.all([b, c].map((node) => node.call("GET", "/readyz")))).every(
-        ({ status }) => status === 200,
-      );
-    while (!(await readiness())) {
-      assert.ok(performance.now() < deadlineMs, "ready again");
-      await setTimeout(100);
-    }
     for (const node of [b, c]) {
-      assert.equal(
-        (await node.call("POST", "/encode", key, { user_id: "ada", label: "USER.name", value: "Ada" }))
-          .status,
-        200,
-      );
+      await until(async () => (await node.call("GET", "/readyz")).status === 200);
+      await until(async () => (await node.call("POST", "/encode", key, ada)).status === 200);
     }
     // While the database was away every label was tried in vain, and nothing can be said of it: they are written anew.
     while (acknowledged.values.size < 150) await setTimeout(5);
@@ -209,13 +197,8 @@ test("three nodes: right on every node, a killed node and a stopped database los
     const operator = await openStore(url);
     await operator.changeKey(id, { revokedAtMs: Date.now() });
     await operator.close();
-    const revokedMs = performance.now();
-    for (const node of [b, c]) {
-      while ((await node.call("GET", "/usage", key)).status !== 403) {
-        assert.ok(performance.now() - revokedMs < 30_000, "revoked");
-        await setTimeout(20);
-      }
-    }
+    for (const node of [b, c])
+      await until(async () => (await node.call("GET", "/usage", key)).status === 403);
 
     for (const node of [b, c]) await node.stop("SIGTERM");
     assert.deepEqual(

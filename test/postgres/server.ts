@@ -72,8 +72,17 @@ function nameOf(url: string): string {
   return new URL(url).pathname.slice(1);
 }
 
+/** Patient, unless a test says otherwise: on a busy machine a lock may be waited for longer than a service would. */
 export function openStore(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {
-  return PostgresStore.open({ url, queueMax: 10_000, metrics: new Metrics(), poolMax: 4, ...options });
+  const patient = { connectTimeoutMs: 30_000, statementTimeoutMs: 60_000 };
+  return PostgresStore.open({
+    url,
+    queueMax: 10_000,
+    metrics: new Metrics(),
+    poolMax: 4,
+    ...patient,
+    ...options,
+  });
 }
 
 /** A store on a database of its own, as the conformance suite takes it. */
