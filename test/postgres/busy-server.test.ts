@@ -5,7 +5,6 @@ import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import type { Failure } from "../../src/base/errors.ts";
-import { DATABASE_DEFAULTS } from "../../src/store/postgres/connection/database.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { write } from "../conformance/store.ts";
 import { viewOf } from "../fixtures/views.ts";
@@ -72,7 +71,7 @@ test("a lock on one user holds back that user only, and in order", async (t) => 
 
 test("a user whose lock stays is refused as not stored after five seconds, and is free with the lock", async (t) => {
   const url = await newDatabase();
-  const store = await openStore(url, { statementTimeoutMs: DATABASE_DEFAULTS.statementTimeoutMs });
+  const store = await openStore(url, { statementTimeoutMs: 5_000 });
   await store.write(write("locked", [[0, "before"]]));
   const letGo = await lockUser(t, url, "locked");
   const waitedMs = await timed(
