@@ -50,6 +50,14 @@ export class MixingProxy {
     return proxy;
   }
 
+  /** Mixes no more: an answer that is kept goes to its own client. */
+  stop(): void {
+    this.mixing = false;
+    if (this.#kept === undefined) return;
+    const { client, answer } = this.#release(this.#kept);
+    client.write(answer);
+  }
+
   #join(client: Socket, server: Socket): void {
     client.pipe(server);
     client.once("close", () => server.destroy());

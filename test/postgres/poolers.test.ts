@@ -147,7 +147,7 @@ test("a pooler that mixes up answers between connections causes 503, never anoth
       counts[answer] = (counts[answer] ?? 0) + count;
     await setTimeout(50);
   }
-  proxy.mixing = false;
+  proxy.stop();
   assert.deepEqual(
     Object.keys(counts).filter((answer) => !EXPECTED.has(answer)),
     [],
@@ -174,6 +174,7 @@ test("an answer that comes after the columns of the next statement causes 503", 
   const fact = store.readFact(viewOf("user 0"), "USER.name");
   const stamp = store.readStamp("acme", "user 0");
   for (const asked of [fact, stamp]) await assert.rejects(asked, { code: "store_unavailable" });
+  proxy.stop();
   await store.close();
 });
 
@@ -200,7 +201,7 @@ test("over HTTP a mixed-up answer is 503 with Retry-After, and the log says why"
   const answers = new Set<string>();
   for (; proxy.swapped < 10; await setTimeout(50))
     for (const answer of await decodeAll()) answers.add(answer);
-  proxy.mixing = false;
+  proxy.stop();
   answers.delete("right");
   assert.deepEqual([...answers], ["503 store_unavailable 2"], running.logs.join(""));
   assert.match(running.logs.join(""), /the database's answer belongs to another request: a pooler or proxy/);
