@@ -173,7 +173,7 @@ test("an answer that comes after the columns of the next statement causes 503", 
   proxy.keepMs = 60_000;
   const fact = store.readFact(viewOf("user 0"), "USER.name");
   const stamp = store.readStamp("acme", "user 0");
-  for (const asked of [fact, stamp]) await assert.rejects(asked, { code: "store_unavailable" });
+  await Promise.all([fact, stamp].map((asked) => assert.rejects(asked, { code: "store_unavailable" })));
   proxy.stop();
   await store.close();
 });
