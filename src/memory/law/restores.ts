@@ -10,7 +10,7 @@ import type {
   RollbackChange,
   RollbackReport,
 } from "../ports.ts";
-import type { FactName, UserMemory } from "./user-memory.ts";
+import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
 /** Writes the value that a revision had again, at the place where it was. */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
@@ -33,14 +33,12 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
 export function* rollbackSteps(
   memory: UserMemory,
   { toMs, partial, dryRun, ttls }: RollbackChange,
-  nowMs: number,
-): Sliced<{
-  readonly writes: readonly FactChange[];
-  readonly report: { readonly rollback: RollbackReport };
-}> {
+  by: Pick<Step, "author" | "nowMs">,
+): Sliced<Steps> {
+  const { nowMs } = by;
   const changes: RollbackReport["changes"][number][] = [];
   const unreached: FactName[] = [];
-  const writes: FactChange[] = [];
+  const steps: Step[] = [];
   for (const { place, label } of memory.names) {
     yield;
     const values = valuesOf(memory, { place, label }, nowMs);
@@ -58,10 +56,11 @@ export function* rollbackSteps(
     changes.push({ place, label, from, to });
     const ttlS = ttls.get(label);
     const expiresAtMs = ttlS === undefined ? null : nowMs + ttlS * 1000;
-    writes.push({ place, label, value: to, ...(to === null ? { keepHistory: true } : { expiresAtMs }) });
+    const terms = to === null ? { keepHistory: true } : { expiresAtMs };
+    steps.push({ change: { place, label, value: to, ...terms }, ...by });
   }
   const isDone = !dryRun && (partial || unreached.length === 0);
-  return { writes: isDone ? writes : [], report: { rollback: { changes, unreached, isDone } } };
+  return { steps: isDone ? steps : [], report: { rollback: { changes, unreached, isDone } } };
 }
 
 /** The oldest first. */
