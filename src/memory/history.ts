@@ -236,18 +236,25 @@ async function inOrder<F extends FactName>(
   account: string,
   facts: readonly F[],
 ): Promise<F[]> {
+  const turn = () => turns.next(account);
+  const byPlace = await inSlices(factsByPlace(facts), turn);
+  const ordered: F[] = [];
+  for (const [, ofPlace] of [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    await turn();
+    ordered.push(...(await labels.inOrder(account, ofPlace)).facts);
+  }
+  return ordered;
+}
+
+function* factsByPlace<F extends FactName>(facts: readonly F[]): Sliced<Map<Place, F[]>> {
   const byPlace = new Map<Place, F[]>();
   for (const fact of facts) {
+    yield;
     const known = byPlace.get(fact.place);
     if (known === undefined) byPlace.set(fact.place, [fact]);
     else known.push(fact);
   }
-  const ordered: F[] = [];
-  for (const [, ofPlace] of [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    await turns.next(account);
-    ordered.push(...(await labels.inOrder(account, ofPlace)).facts);
-  }
-  return ordered;
+  return byPlace;
 }
 
 interface FactLife {

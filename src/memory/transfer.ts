@@ -9,6 +9,7 @@
 import { setImmediate } from "node:timers/promises";
 import { ACCOUNT_DEFAULT } from "../base/account.ts";
 import { Failure } from "../base/errors.ts";
+import { FairTurns } from "../base/fair-turns.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
 import { inSlices } from "../base/slices.ts";
 import type { AtStep } from "../base/steps.ts";
@@ -113,7 +114,7 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
 }
 
 /** About the length of a user's line from which on there is a further one: it is made, and read, in one go. */
-const LINE_LENGTH = 128 * 1024;
+const LINE_LENGTH = 32 * 1024;
 /** What a value takes in a line beside its text. */
 const VALUE_EXTRA_LENGTH = 200;
 
@@ -195,6 +196,9 @@ function byLabel({ facts, earlier }: Life): Iterable<{ facts: FactRecord[]; earl
   return labels.values();
 }
 
+/** A longer line is read when it is its turn: the lines of a group are worked on at the same time. */
+const SHORT_LENGTH = 4 * 1024;
+
 /**
  * Writes lines into the store, one at a call. A key or a request that is known already stays as it is; a key whose id
  * another key has, and a request that breaks today's rules, are left out.
@@ -206,9 +210,12 @@ export function lineImport(
   let requestIds: Promise<Set<string>> | undefined;
   const labels = new Labels(store);
   const isThere = accountsThere(store);
+  const turns = new FairTurns();
+  const turn = () => turns.next("");
   /** Labels are added one after the other, and before the users that come after them. */
   let labelled: Promise<Imported> = Promise.resolve({});
   return async (text) => {
+    if (text.length > SHORT_LENGTH) await turn();
     const line = parseLine(text);
     const notTaken = withKeys ? undefined : await kindNotTaken(line, isThere);
     if (notTaken !== undefined) return { notTaken };
@@ -220,8 +227,8 @@ export function lineImport(
     }
     if (line.kind === "user") {
       await labelled;
-      await inSlices(checkUserLine(line, await labels.of(line.account)), () => setImmediate());
-      return { facts: await importUserLine(store, line, nowMs) };
+      await inSlices(checkUserLine(line, await labels.of(line.account)), turn);
+      return { facts: await importUserLine(store, line, nowMs, turn) };
     }
     requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));
     return importRequest(store, line.request, await requestIds);
@@ -341,7 +348,10 @@ export async function importLines(
   const numbered = numberedLines(lines, (count) => {
     report.lines = count;
   });
-  await inGroups(numbered, importOne, () => options.atStep("import: page written"));
+  await inGroups(numbered, importOne, {
+    groupDone: () => options.atStep("import: page written"),
+    lengthOf: ({ text }) => text.length,
+  });
   return report;
 }
 
@@ -370,8 +380,14 @@ export async function keysOfExport(lines: AsyncIterable<string>): Promise<Export
   return found;
 }
 
-/** Items that are worked on at the same time, so that they share commits. */
+/** Items that are worked on at the same time, so that they share commits, and their length together. */
 const GROUP_SIZE = 256;
+const GROUP_LENGTH = 512 * 1024;
+
+interface GroupOptions<T> {
+  readonly groupDone?: () => void;
+  readonly lengthOf?: (item: T) => number;
+}
 
 /**
  * Works on all items, group by group. Each group is complete before its work begins: a failure while the next item is
@@ -380,16 +396,21 @@ const GROUP_SIZE = 256;
 export async function inGroups<T>(
   items: AsyncIterable<T>,
   work: (item: T) => Promise<void>,
-  groupDone = () => {},
+  { groupDone = () => {}, lengthOf = () => 0 }: GroupOptions<T> = {},
 ): Promise<void> {
   let group: T[] = [];
+  let length = 0;
   const workOnGroup = async () => {
     const results = await Promise.allSettled(group.map(work));
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     group = [];
+    length = 0;
     groupDone();
   };
-  for await (const item of items) if (group.push(item) >= GROUP_SIZE) await workOnGroup();
+  for await (const item of items) {
+    length += lengthOf(item);
+    if (group.push(item) >= GROUP_SIZE || length >= GROUP_LENGTH) await workOnGroup();
+  }
   await workOnGroup();
 }

@@ -4,10 +4,11 @@
  * a place is whole.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
-import type { Sliced } from "../base/slices.ts";
+import { inSlices, type Sliced } from "../base/slices.ts";
 import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
 import {
   type AccountLabels,
@@ -18,7 +19,7 @@ import {
 } from "./labels.ts";
 import { type FactName, nameOf } from "./law/user-memory.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
-import type { EarlierFact, FactRecord, PastValue, Store, UserLife } from "./ports.ts";
+import type { EarlierFact, FactRecord, ImportChange, PastValue, Store, UserLife } from "./ports.ts";
 import type { Place } from "./records.ts";
 
 /** What is the same as the default is left out: place "", since = updated_at, ordinal 1, null. */
@@ -89,22 +90,33 @@ function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedFact 
 }
 
 /** Writes a line's facts, all or none; how many were written. The line has been checked. */
-export async function importUserLine(store: Store, line: UserLine, nowMs: number): Promise<number> {
+export async function importUserLine(
+  store: Store,
+  line: UserLine,
+  nowMs: number,
+  turn: () => Promise<unknown> = () => setImmediate(),
+): Promise<number> {
   const { account, user_id: userId } = line;
+  const lives = await inSlices(livesIn(line), turn);
+  if (lives.length === 0) return 0;
+  const changes = [{ kind: "import", lives } as const];
+  const outcome = await store.write({ account, userId, changes, places: [], nowMs });
+  assert(outcome.outcome === "stored" && outcome.report?.imported !== undefined, "an import is reported");
+  return outcome.report.imported;
+}
+
+function* livesIn({ facts, earlier = [] }: UserLine): Sliced<ImportChange["lives"]> {
   const lives = new Map<string, { place: Place; label: string; values: PastValue[] }>();
-  const earlier = [...(line.earlier ?? [])].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
-  for (const fact of [...earlier, ...line.facts]) {
+  const oldestFirst = [...earlier].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
+  for (const fact of [...oldestFirst, ...facts]) {
+    yield;
     const { place = OWN_PLACE, label } = fact;
     const name = nameOf({ place, label });
     const known = lives.get(name) ?? { place, label, values: [] };
     known.values.push(pastValue(fact));
     lives.set(name, known);
   }
-  if (lives.size === 0) return 0;
-  const changes = [{ kind: "import", lives: [...lives.values()] } as const];
-  const outcome = await store.write({ account, userId, changes, places: [], nowMs });
-  assert(outcome.outcome === "stored" && outcome.report?.imported !== undefined, "an import is reported");
-  return outcome.report.imported;
+  return [...lives.values()];
 }
 
 function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {

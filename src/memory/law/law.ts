@@ -136,7 +136,7 @@ export function* applyLaw(
   const events = eventsOf(request, report, taken.events);
   if (request.changes.some(({ kind }) => kind === "expire"))
     events.push(...endExpired(memory, request.nowMs));
-  refuseUnlessRoom(memory, factsBefore);
+  yield* refuseUnlessRoom(memory, factsBefore);
   const channelCount = others + memory.countLive(request.places, request.nowMs);
   const { revision } = memory;
   assert(revision >= revisionBefore, "a revision is not used twice");
@@ -184,10 +184,8 @@ function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
     }
     case "expire":
       return { steps: [] };
-    case "rollback": {
-      const { writes, report } = yield* rollbackSteps(memory, first, nowMs);
-      return { steps: by(writes), report };
-    }
+    case "rollback":
+      return yield* rollbackSteps(memory, first, { author, nowMs });
     case "move":
       return yield* moveSteps(memory, first, nowMs);
     case "import":

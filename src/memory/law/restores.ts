@@ -10,7 +10,7 @@ import type {
   RollbackChange,
   RollbackReport,
 } from "../ports.ts";
-import { type FactName, isLive, type UserMemory } from "./user-memory.ts";
+import { type FactName, isLive, type Step, type Steps, type UserMemory } from "./user-memory.ts";
 
 /** Writes the value that a revision had again, at the place where it was, with its end unless that has come. */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
@@ -31,14 +31,12 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
 export function* rollbackSteps(
   memory: UserMemory,
   { toMs, partial, dryRun }: RollbackChange,
-  nowMs: number,
-): Sliced<{
-  readonly writes: readonly FactChange[];
-  readonly report: { readonly rollback: RollbackReport };
-}> {
+  by: Pick<Step, "author" | "nowMs">,
+): Sliced<Steps> {
+  const { nowMs } = by;
   const changes: RollbackReport["changes"][number][] = [];
   const unreached: FactName[] = [];
-  const writes: FactChange[] = [];
+  const steps: Step[] = [];
   for (const { place, label } of memory.names) {
     yield;
     const values = valuesOf(memory, { place, label }, nowMs);
@@ -53,11 +51,11 @@ export function* rollbackSteps(
     const [from, to] = [present?.value ?? null, isOver ? null : last.value];
     if (from === to) continue;
     changes.push({ place, label, from, to });
-    if (isOver) writes.push({ place, label, value: null, keepHistory: true });
-    else writes.push({ place, label, value: last.value, expiresAtMs: last.expiresAtMs });
+    const terms = isOver ? { keepHistory: true } : { expiresAtMs: last.expiresAtMs };
+    steps.push({ change: { place, label, value: to, ...terms }, ...by });
   }
   const isDone = !dryRun && (partial || unreached.length === 0);
-  return { writes: isDone ? writes : [], report: { rollback: { changes, unreached, isDone } } };
+  return { steps: isDone ? steps : [], report: { rollback: { changes, unreached, isDone } } };
 }
 
 /** The oldest first. */

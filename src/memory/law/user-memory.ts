@@ -86,6 +86,7 @@ interface FactState extends FactName {
 }
 
 const EVERYTHING = Number.POSITIVE_INFINITY;
+const NONE: readonly EarlierFact[] = [];
 
 export class UserMemory {
   /** How many earlier values of each fact are kept. */
@@ -111,7 +112,7 @@ export class UserMemory {
   add(found: FoundFact): void {
     const { place, label, present, last } = found;
     assert(present === undefined || present.ordinal === last, "the present value is the last one");
-    this.#states.set(nameOf(found), { place, label, found, present, last, dropBelow: 0, added: [] });
+    this.#states.set(nameOf(found), { place, label, found, present, last, dropBelow: 0, added: NONE });
   }
 
   get revision(): number {
@@ -218,6 +219,7 @@ export class UserMemory {
 
   /** How many of the labels that were asked for have a fact in one of the places. */
   countLive(places: readonly Place[], nowMs: number): number {
+    if (places.length === 0) return 0;
     const labels = new Set<string>();
     for (const { place, label, present } of this.#states.values())
       if (present !== undefined && isLive(present, nowMs) && places.includes(place)) labels.add(label);
@@ -230,9 +232,10 @@ export class UserMemory {
   }
 
   /** How many facts each place had that has more or fewer now. */
-  countPlaces(): { place: Place; before: number; now: number }[] {
+  *countPlaces(): Sliced<{ place: Place; before: number; now: number }[]> {
     const changes = new Map<Place, number>();
     for (const { place, found, present } of this.#states.values()) {
+      yield;
       const change = Number(present !== undefined) - Number(found.present !== undefined);
       if (change !== 0) changes.set(place, (changes.get(place) ?? 0) + change);
     }

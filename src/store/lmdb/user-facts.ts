@@ -212,29 +212,27 @@ export class UserWrites {
     if (!this.#wasKnown && !this.#isErasing) return [];
     const facts = new Map<string, WholeFact>();
     const heads = new Map<string, WholeFact>();
-    const made = (fact: Buffer) =>
-      new WholeFact(splitFactKey(fact), (name, ordinal) => this.#earlier(fact, name, ordinal));
-    for (const key of yield* this.#keysInside("facts", inside)) {
-      yield;
+    const read = (name: FactName, ordinal: number) => this.#earlier(name, ordinal);
+    const made = (fact: Buffer) => new WholeFact(splitFactKey(fact), read);
+    yield* this.#eachInside("facts", inside, (key) => {
       if (isPlaceKey(key)) {
         if (this.#isErasing) this.#place(placeOfKey(this.#key, key)!);
-        continue;
+        return;
       }
       const fact = made(key);
       fact.present = this.#stored(fact);
       fact.last = fact.present?.ordinal ?? 1;
       facts.set(key.toString("latin1"), fact);
-    }
-    for (const key of yield* this.#keysInside("history", inside)) {
-      yield;
-      if (dayOfAnswer(key) !== undefined) continue;
+    });
+    yield* this.#eachInside("history", inside, (key) => {
+      if (dayOfAnswer(key) !== undefined) return;
       const { fact: factPart, ordinal } = splitHistoryKey(key);
       const name = factPart.toString("latin1");
       const fact = facts.get(name) ?? heads.get(name) ?? made(factPart);
       if (!facts.has(name)) heads.set(name, fact);
       if (ordinal === HEAD) fact.last = this.#read("history", key, unpackNumber, 1) ?? 0;
       else fact.ordinals.push(ordinal);
-    }
+    });
     const found = heads.size === 0 ? facts : new Map([...facts, ...heads]);
     this.#whole = found;
     // In the order of their keys, in which both already are.
@@ -242,18 +240,23 @@ export class UserWrites {
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, fact]) => fact);
   }
 
-  *#keysInside(table: "facts" | "history", inside: readonly Place[]): Sliced<Buffer[]> {
-    const all: Buffer[] = [];
+  /** The keys at the places and inside them, one by one: of a large user they are not kept. */
+  *#eachInside(
+    table: "facts" | "history",
+    inside: readonly Place[],
+    take: (key: Buffer) => void,
+  ): Sliced<void> {
     for (const place of inside) {
       const key = placeKey(this.#account, this.#userId, place);
       for (const range of place === "" ? [rangeBelow(this.#key)] : rangesOfPlace(key)) {
         for (const page of this.#writer.keyPages(table, range)) {
-          yield;
-          all.push(...page);
+          for (const key of page) {
+            yield;
+            take(key);
+          }
         }
       }
     }
-    return all;
   }
 
   #put(difference: FactDifference, historyMax: number): void {
@@ -296,10 +299,10 @@ export class UserWrites {
     return (found?.ordinals ?? []).map((ordinal) => historyKey(key, ordinal));
   }
 
-  #earlier(fact: Buffer, { place, label }: FactName, ordinal: number): EarlierFact {
-    const bytes = this.#writer.get("history", historyKey(fact, ordinal));
+  #earlier(name: FactName, ordinal: number): EarlierFact {
+    const bytes = this.#writer.get("history", historyKey(this.#keyOf(name), ordinal));
     assert(bytes !== undefined, "an entry of a history is there");
-    return unpackEarlier(place, label, ordinal, bytes);
+    return unpackEarlier(name.place, name.label, ordinal, bytes);
   }
 
   #keyOf(name: FactName): Buffer {
