@@ -103,7 +103,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       if (scope !== undefined && scope !== "person" && options.project === undefined)
         throw new NoProjectError();
       const label = textIn(input, "label");
-      const kept = sanitizeValue(textIn(input, "value"), allowSecrets);
+      const kept = sanitizeValue(textIn(input, "value"), allowSecrets, label);
       const written = { ...options, scope, ttlS: (input.ttl_s ?? undefined) as number | undefined };
       const answer =
         input.add === true

@@ -52,7 +52,7 @@ ${labelLines()}`,
     },
   },
   async ({ memory, userId, config, project, words: [label, value], texts, flags, sameMemory, print }) => {
-    const kept = sanitizeValue(value, config.allowSecrets);
+    const kept = sanitizeValue(value, config.allowSecrets, label);
     const options = { ...termsOf(texts), project, writtenBy: WRITER };
     const answer = flags.add
       ? await memory.append(userId, label, kept, options)

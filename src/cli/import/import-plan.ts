@@ -123,14 +123,14 @@ interface KnownTerms {
 
 /** The value as it is kept, or why it is not. What looks like a secret is not shown. */
 function keptOf(
-  { value: found, expiresAt }: FoundFact,
+  { label, value: found, expiresAt }: FoundFact,
   { one_of: oneOf, max_bytes: bytesMax = VALUE_BYTES_MAX }: KnownTerms,
   { allowSecrets, nowMs }: PlanOptions,
 ): { readonly value: string } | { readonly why: string; readonly isShown: boolean } {
   const refused = (why: string, isShown = true) => ({ why, isShown });
   let value: string;
   try {
-    value = sanitizeValue(found, allowSecrets);
+    value = sanitizeValue(found, allowSecrets, label);
   } catch (error) {
     if (!(error instanceof RefusedValueError)) throw error;
     return refused(error.message.split(":")[0], false);
