@@ -155,8 +155,8 @@ test("postgres: histories are shortened under the lock of their user, so that wh
       sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await until(async () => (await waiting()).length > 0);
     await node`
-      INSERT INTO sideband.history SELECT slot, ordinal, revision, updated_at_ms, since_ms, updated_at_ms, account, user_id,
-        place, label, value, 'forgotten' FROM sideband.facts`;
+      INSERT INTO sideband.history SELECT slot, ordinal, revision, updated_at_ms, since_ms, updated_at_ms,
+        expires_at_ms, account, user_id, place, label, value, 'forgotten' FROM sideband.facts`;
     await node`DELETE FROM sideband.facts`;
     await node`UPDATE sideband.users SET facts = 0, heads = 2`;
   });
