@@ -107,7 +107,7 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     // The demo's account cannot be imported, and is nobody's.
     if (user.account === DEMO_ACCOUNT) continue;
     const life = await store.readLife(user.account, user.userId, { nowMs });
-    if (life !== undefined) yield* linesOf(byPlace(life), { ...user, labels, turn });
+    if (life !== undefined) yield* linesOf(partsBy("place", life), { ...user, labels, turn });
   }
   if (account === undefined)
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
@@ -120,15 +120,20 @@ const VALUE_EXTRA_LENGTH = 200;
 
 type Life = Pick<UserLife, "facts" | "earlier">;
 
+interface LifePart {
+  readonly facts: FactRecord[];
+  readonly earlier: EarlierFact[];
+}
+
 /** The lines of a user: one, or several, in which each label at a place is whole. */
 async function* linesOf(
   lives: AsyncIterable<Life> | Iterable<Life>,
   { account, userId, labels, turn }: ListedLines,
 ): AsyncGenerator<UserLine> {
-  let part: { facts: FactRecord[]; earlier: EarlierFact[] } = { facts: [], earlier: [] };
+  let part: LifePart = { facts: [], earlier: [] };
   let length = 0;
   for await (const life of lives) {
-    for (const { facts, earlier } of byLabel(life)) {
+    for (const { facts, earlier } of partsBy("label", life)) {
       part.facts.push(...facts);
       part.earlier.push(...earlier);
       for (const { value } of [...facts, ...earlier]) length += value.length + VALUE_EXTRA_LENGTH;
@@ -171,29 +176,17 @@ async function* livesAt(
     });
 }
 
-/** A life is in the order of places. */
-function* byPlace({ facts, earlier }: Life): Generator<Life> {
-  let [fact, past] = [0, 0];
-  const places = new Set([...facts, ...earlier].map(({ place }) => place));
-  for (const place of places) {
-    const [firstFact, firstPast] = [fact, past];
-    while (facts[fact]?.place === place) fact += 1;
-    while (earlier[past]?.place === place) past += 1;
-    yield { facts: facts.slice(firstFact, fact), earlier: earlier.slice(firstPast, past) };
-  }
-}
-
-/** The labels of a place. */
-function byLabel({ facts, earlier }: Life): Iterable<{ facts: FactRecord[]; earlier: EarlierFact[] }> {
-  const labels = new Map<string, { facts: FactRecord[]; earlier: EarlierFact[] }>();
-  const of = (label: string) => {
-    const known = labels.get(label) ?? { facts: [], earlier: [] };
-    labels.set(label, known);
+/** A life in parts: each place of it, or each label of a place. */
+function partsBy(field: "place" | "label", { facts, earlier }: Life): Iterable<LifePart> {
+  const parts = new Map<string, LifePart>();
+  const of = (name: string) => {
+    const known = parts.get(name) ?? { facts: [], earlier: [] };
+    parts.set(name, known);
     return known;
   };
-  for (const fact of facts) of(fact.label).facts.push(fact);
-  for (const fact of earlier) of(fact.label).earlier.push(fact);
-  return labels.values();
+  for (const fact of facts) of(fact[field]).facts.push(fact);
+  for (const fact of earlier) of(fact[field]).earlier.push(fact);
+  return parts.values();
 }
 
 /** A longer line is read when it is its turn: the lines of a group are worked on at the same time. */
