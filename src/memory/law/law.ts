@@ -151,8 +151,8 @@ export function* applyLaw(
       ...(report === undefined ? {} : { report }),
     },
     counted,
-    // A user whose last facts have expired may have nothing left but answers.
-    isWiped: isWiped || request.changes.some((change) => change.kind === "erase" && change.within === null),
+    // Where the last facts have expired, there may be nothing left but answers.
+    isWiped: isWiped || request.changes.some(({ kind }) => kind === "erase"),
     answer: request.idempotency === undefined ? null : keptAnswer(request, made),
   };
 }
