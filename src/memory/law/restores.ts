@@ -54,6 +54,7 @@ export function* rollbackSteps(
     const [from, to] = [present?.value ?? null, isOver ? null : last.value];
     if (from === to) continue;
     changes.push({ place, label, from, to });
+    if (dryRun) continue;
     const ttlS = ttls.get(label);
     const expiresAtMs = ttlS === undefined ? null : nowMs + ttlS * 1000;
     const terms = to === null ? { keepHistory: true } : { expiresAtMs };
