@@ -53,7 +53,8 @@ fastify  processor time of two routes of Fastify with the same checks, to that o
   --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
   --citus N    for store: a Citus cluster with N workers started for the run; the PostgreSQL needs Citus built for it
   --store NAME for holds: embedded (default) or postgres
-  --before FOLDER   for life and hostile: another commit, built there (npm ci), to compare decode and context, or /mcp loops, with
+  --before FOLDER   for life and hostile: another commit, built there (npm ci), to compare decode and context, or /mcp loops, with;
+               for holds: measure that commit instead
   --seed N     seed of the random damage and values (default 1)
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`;

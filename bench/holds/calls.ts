@@ -3,8 +3,6 @@
  * A further call is one more entry of the list.
  */
 
-import { Readable } from "node:stream";
-import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { BEFORE, INNERMOST, PROJECT, USER } from "./large-user.ts";
 
 export interface Answered {
@@ -14,18 +12,20 @@ export interface Answered {
 
 export type Send = (method: string, path: string, body?: object) => Promise<Answered>;
 
-interface Run {
+export interface HoldRun {
   readonly send: Send;
-  /** The data folder of the service. */
-  readonly folder: string;
+  /** Imports lines as the operator does: through the service, or beside it where the store is PostgreSQL. */
+  readonly upload: (lines: string) => Promise<unknown>;
   readonly prepared: unknown;
 }
 
 export interface HoldCall {
   readonly name: string;
+  /** It takes seconds, in threads. */
+  readonly isSlow?: true;
   /** What is done before, unmeasured. */
   readonly prepare?: (send: Send) => Promise<unknown>;
-  readonly run: (run: Run) => Promise<Answered>;
+  readonly run: (run: HoldRun) => Promise<Answered>;
   /** Throws unless the call was answered as it should be. */
   readonly check: (answered: Answered, facts: number) => void;
 }
@@ -61,13 +61,7 @@ let exported = "";
 
 const imports: HoldCall = {
   name: "import",
-  run: async ({ folder }) => {
-    const report = await OwnerClient.of(folder).upload<object>(
-      "/operator/import",
-      Readable.from(exported.split(/(?<=\n)/)),
-    );
-    return { status: 200, text: JSON.stringify(report) };
-  },
+  run: async ({ upload }) => ({ status: 200, text: JSON.stringify(await upload(exported)) }),
   check: checked((report, facts) => report.facts === facts),
 };
 
@@ -79,6 +73,7 @@ export const CALLS: readonly HoldCall[] = [
   },
   {
     name: "context",
+    isSlow: true,
     run: get(`/context?${at}`),
     check: checked(({ channel_count }) => channel_count === IN_VIEW),
   },

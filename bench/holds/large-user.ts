@@ -9,7 +9,7 @@ export const USER = "large";
 export const PROJECT = "a";
 /** An account has 256 labels at most. */
 const PLACE_FACTS = 250;
-const EARLIER = 2;
+const EARLIER = 1;
 const VALUE_LENGTH = 100;
 /** When the first values were written; each later one a day after that before it. */
 const FIRST_MS = Date.parse("2026-01-01T00:00:00Z");

@@ -51,6 +51,7 @@ export function* rollbackSteps(
     const [from, to] = [present?.value ?? null, isOver ? null : last.value];
     if (from === to) continue;
     changes.push({ place, label, from, to });
+    if (dryRun) continue;
     const terms = isOver ? { keepHistory: true } : { expiresAtMs: last.expiresAtMs };
     steps.push({ change: { place, label, value: to, ...terms }, ...by });
   }
