@@ -8,6 +8,7 @@ import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-
 import type { EarlierFact, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot } from "../cluster/placement.ts";
 import type { Ticketed } from "../connection/tickets.ts";
+import { isLong } from "../write-queue.ts";
 import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
 import {
   counterName,
@@ -52,7 +53,7 @@ const BEGIN = `
   SET LOCAL idle_in_transaction_session_timeout = '3s'; SELECT pg_current_xact_id(),
     CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`;
 
-/** What becomes of a large user is decided in slices. */
+/** What becomes of many facts is decided in slices. */
 const LONG_IDLE = "SET LOCAL idle_in_transaction_session_timeout = '30s'";
 
 /** The rows of a statement are estimated as what they usually are, not looked at each time; a cluster has to. */
@@ -83,7 +84,7 @@ export async function readGroup(
   ];
   const hasKeys = requests.some(({ idempotency }) => idempotency !== undefined);
   const settings = [...(statements.isCluster ? [] : [ONE_PLAN]), ...(hasKeys ? [] : [LOCK_TIMEOUT])];
-  if (users.some(({ inside }) => inside.length > 0)) settings.push(LONG_IDLE);
+  if (requests.some(isLong)) settings.push(LONG_IDLE);
   const begun = statements.run([BEGIN, ...settings].join("; "));
   const replays = lockReplays(statements, requests);
   const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;
@@ -323,7 +324,12 @@ function* foundOf(
     found[user].set(name, known);
     return known;
   };
-  for (const [user, { names }] of users.entries()) for (const name of names) of(user, name);
+  for (const [user, { names }] of users.entries()) {
+    for (const name of names) {
+      yield;
+      of(user, name);
+    }
+  }
   for (const kind of ["fact", "earlier", "last"]) {
     for (const row of byKind.get(kind) ?? []) {
       yield;

@@ -1,5 +1,6 @@
 /** The second trip of a group: what the law has made of it is stored, and committed with it. */
 
+import { inSlices, type Sliced } from "../../../base/slices.ts";
 import type { FactDifference, UserMemory } from "../../../memory/law/user-memory.ts";
 import type { FactRecord, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot, replaySlot } from "../cluster/placement.ts";
@@ -51,7 +52,7 @@ interface Count {
 
 const INTEGER_MAX = 2 ** 31 - 1;
 /** Facts, and events, that become rows in one go. A group of others has fewer. */
-const CHANGED_MAX = 512;
+const CHANGED_MAX = 128;
 const EVENTS_MAX = 1_000;
 
 /**
@@ -65,9 +66,7 @@ export async function storeGroup(
   records: GroupRecords,
   turn: () => Promise<void>,
 ): Promise<Map<string, number>> {
-  const changed = users.flatMap((user, i) =>
-    Array.from(memories[i].differences(), (difference) => ({ user, difference })),
-  );
+  const changed = await inSlices(changesOf(users, memories), turn);
   const stored = users.map((user, i) => ({ user, memory: memories[i] }));
   const { months, days } = countsOf(records);
   const sent: Promise<unknown>[] = [];
@@ -118,6 +117,17 @@ export async function storeGroup(
 interface ChangedFact {
   readonly user: GroupUser;
   readonly difference: FactDifference;
+}
+
+function* changesOf(users: readonly GroupUser[], memories: readonly UserMemory[]): Sliced<ChangedFact[]> {
+  const changed: ChangedFact[] = [];
+  for (const [i, user] of users.entries()) {
+    for (const difference of memories[i].differences()) {
+      yield;
+      changed.push({ user, difference });
+    }
+  }
+  return changed;
 }
 
 const USER: readonly ColumnType[] = ["integer", "text", "text"];
