@@ -359,6 +359,10 @@ class SidebandProvider(MemoryProvider):
         if name == "sideband_remember":
             if scope in ("project", "worktree") and self._project is None:
                 raise MemoryRefused("no_project", "This session is in no project: leave the scope out.")
+            if args.get("add") is True and args.get("ttl_s"):
+                raise MemoryRefused(
+                    "invalid_request", "An end is one of the whole list: give what ends a label of its own, without add."
+                )
             value = _kept_value(str(args.get("value", "")), label)
             write = memory.append if args.get("add") is True else memory.encode
             return _written(write(user, label, value, scope=scope, ttl_s=args.get("ttl_s"), **place))
