@@ -20,6 +20,7 @@ import {
   defineCommand,
   EXIT_OK,
 } from "./command.ts";
+import { namedProject } from "./named-project.ts";
 import { addLabelCommand, sidebandCommand } from "./printed-commands.ts";
 import { JSON_HELP, MEMORY_HELP, MEMORY_USAGE, memoryConfig, repeatedOptions } from "./shared-options.ts";
 
@@ -65,16 +66,17 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
     usage: `${usage} ${MEMORY_USAGE} [--json]`.trimStart(),
     options: options === undefined ? HELP : `${options}\n${HELP}`,
   };
-  return defineCommand(full, async (call) => {
-    text.check?.(call);
-    const config = memoryConfig(call);
-    const { userId } = config;
-    const opened = { ...config, timeoutMs: config.personTimeoutMs };
+  return defineCommand(full, async (typed) => {
+    text.check?.(typed);
+    const { userId, ...settings } = memoryConfig(typed);
+    const opened = { ...settings, userId, timeoutMs: settings.personTimeoutMs };
     const memory = await openAgentMemory(opened, { begin: begins }).catch(async (error) => {
       if (!(error instanceof NoStoreError) || text.withoutStore === undefined) throw error;
-      await text.withoutStore(call);
+      await text.withoutStore(typed);
     });
     if (memory === undefined) return EXIT_OK;
+    const call = await withProject(typed, memory, userId);
+    const config = memoryConfig(call);
     const project = await openProject(memory, userId, [process.cwd()], config);
     const sameMemory = repeatedOptions(call);
     await work({ ...call, memory, config, userId, project, sameMemory }).catch((error) => {
@@ -82,6 +84,14 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
     });
     return EXIT_OK;
   });
+}
+
+/** The call with the whole name of its --project. */
+async function withProject(call: Call, memory: Sideband<string>, userId: string): Promise<Call> {
+  if (call.texts.project === undefined) return call;
+  const { project, note } = await namedProject(memory, userId, call.texts.project);
+  if (note !== undefined) console.error(note);
+  return { ...call, texts: { ...call.texts, project } };
 }
 
 /** What all pages of an answer have. */

@@ -218,7 +218,7 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     const project = projectName(realpathSync(loom));
     const gone = await run("forget", "--all", "--yes", "--user", "ada", "--project", project);
     assert.equal(gone.out, `forgot everything of ada in ${project}\n`);
-    assert.equal((await runIn(loom, "facts", "--user", "ada")).out, "# ada\nFAMILY.wife=Grace\n");
+    assert.equal((await runIn(loom, "facts", "--user", "ada")).out, "FAMILY.wife=Grace\n");
   }));
 
 test("log --follow prints what happens until Ctrl-C, also what is forgotten with its history", async () => {

@@ -528,7 +528,9 @@ def _find_project(folder: Optional[str], setting: str, source: str) -> Optional[
     except (OSError, ValueError):
         return None
     if not found:
-        return None
+        # A place of its own, called as it would be if it were a repository.
+        place = start and _project_name(start.name, str(start))
+        return (place, place, place) if place else None
     root, git, worktree = found
     by_path = _project_name(root.name, str(root))
     remote = None if source == "path" else _remote_of(git, root)

@@ -174,7 +174,7 @@ export const facts: Command = memoryCommand(
     summary: "print all facts of a user",
     words: [],
     about:
-      "Prints all facts as LABEL=value lines, as an agent here sees them. In a project, a line with # says whose they are. A line\n# until TIME says when the next fact ends. Characters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.",
+      "Prints all facts as LABEL=value lines, as an agent here sees them. Where some are a project's, a line with # says whose they are. A line\n# until TIME says when the next fact ends. Characters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.",
     failures: "1 if it failed",
   },
   async ({ memory, userId, project, print }) => {
@@ -190,7 +190,7 @@ function factLines({ user_id, facts: all }: FactsAnswer, project: string | undef
       ...(until === undefined ? [] : [`# until ${localTime(until)}`]),
       `${label}=${value}`,
     ]);
-  if (project === undefined) return lines(all).join("\n");
+  if (project === undefined || all.every(({ place }) => place === "person")) return lines(all).join("\n");
   const places: [PlaceKind, string][] = [
     ["person", user_id],
     ["project", `${user_id} in ${project.split("/")[0]}`],
