@@ -28,8 +28,9 @@ const HELP = `${MEMORY_HELP}
 ${JSON_HELP}
 
 The facts are those of an agent in the working directory. Inside a git repository that is a project. TASK facts and
-PROJ.branch are kept for the worktree, other PROJ facts for the project, all else for the person. Where several have a
-label, the innermost counts. "sideband agents status" prints the project.
+PROJ.branch are kept for the worktree, other PROJ facts for the project, all else for the person. Outside of a
+repository TASK and PROJ facts are kept for the folder. Where several have a label, the innermost counts. "sideband
+agents status" prints the project.
 
 With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY the command asks that service. Otherwise, and with --data, it asks the
 process that owns the data folder, such as a running service on it. If no process owns the folder, the command starts

@@ -280,7 +280,7 @@ test("every command has help, refuses unknown options with status 2, and says wh
       assert.equal(refused.status, 1);
       assert.match(
         refused.err,
-        /there is no store in [^\n]*; "sideband remember" or "sideband serve" begins one\n$/,
+        /there is no store in [^\n]*; "sideband open" or "sideband serve" begins one, and so does a first fact\n$/,
       );
       assert.ok(!existsSync(data), name);
     }
