@@ -23,10 +23,16 @@ const VALUE_LENGTH_MAX = 120;
 /**
  * @param kept what the history has of the fact since it was written
  * @param undo undefined where there is no command: then a tool of the agent undoes it
+ * @param shownTime an end as its reader wants it
  */
-export function writtenLine(written: WrittenAnswer, kept: Revisions, undo: UndoCommand | undefined): string {
+export function writtenLine(
+  written: WrittenAnswer,
+  kept: Revisions,
+  undo: UndoCommand | undefined,
+  shownTime: (moment: string) => string = (moment) => moment,
+): string {
   const { label, value, expires_at: until, previous } = written;
-  const now = quotedValue(value) + (until === undefined ? "" : ` until ${until}`);
+  const now = quotedValue(value) + (until === undefined ? "" : ` until ${shownTime(until)}`);
   if (previous !== null && previous.value === value) return `${label}: still ${now}`;
   const was = previous === null ? "" : `was ${quotedValue(previous.value)}, `;
   const how = previous === null ? forgetText(label, undo) : restoreText(label, previous.revision, kept, undo);

@@ -147,9 +147,10 @@ suite("Hermes provider", { concurrency: false }, () => {
       tool("recall", {}),
       tool("remember", { label: "PREF.tone", value: "x", scope: "project" }),
       ["get_tool_schemas"],
-      tool("remember", { label: "PREF.avoid", value: "jargon", add: true, ttl_s: 60 }),
+      tool("remember", { label: "PREF.avoid", value: "jargon", ttl_s: 60 }),
       tool("remember", { label: "PREF.avoid", value: "emoji", add: true }),
       tool("history", { label: "PREF.avoid" }),
+      tool("remember", { label: "PREF.avoid", value: "puns", add: true, ttl_s: 60 }),
     ]);
     const values = results.map(([result]) => result);
     const parsed = (i: number) => JSON.parse(values[i]);
@@ -192,6 +193,7 @@ suite("Hermes provider", { concurrency: false }, () => {
       parsed(18).revisions.map(({ value }: { value: string }) => value),
       ["jargon; emoji", "jargon"],
     );
+    assert.match(parsed(19).error, /^invalid_request: An end is one of the whole list: /);
   });
 
   test("labels: their texts are quoted and escaped, and who may add none is not offered to", async (t) => {

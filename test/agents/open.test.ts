@@ -366,15 +366,20 @@ test("it ends when nobody has used the page for a while, though the page listens
   });
 });
 
-test("an owner that has ended is started again; without a store, and for a service, it says what to do", async () => {
+test("an empty memory opens, an owner that has ended is started again; for a service it says what to do", async () => {
   await withHome(async (home) => {
-    const nothing = await home.run("open", "--no-browser", "--data", home.data);
-    assert.equal(nothing.status, 1);
-    assert.match(nothing.err, /there is no store in .*: nothing is remembered there yet/);
     const service = await home.run("open", "--url", "https://sideband.example");
     assert.equal(service.status, 1);
     assert.match(service.err, /open https:\/\/sideband\.example\/memory and sign in with its key/);
     assert.equal((await home.run("open", "--idle-s", "0")).status, 2);
+    mkdirSync(dirname(home.data));
+    const empty = await open(home, "--no-browser");
+    const page = await enter(empty.link);
+    const first = await ask(empty.link, `${page.base}/facts?user_id=ada`, {
+      headers: { cookie: page.cookie },
+    });
+    assert.equal(first.status, 200);
+    await empty.end();
     await remembered(home);
     const { link, end } = await open(home, "--no-browser");
     const { base, cookie } = await enter(link);

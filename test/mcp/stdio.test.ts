@@ -124,7 +124,7 @@ suite("sideband mcp", { concurrency: false }, () => {
     root = ".";
     await rooted.sendRootsListChanged();
     const outside = await call("remember", { label: "PROJ.goal", value: "rest", scope: "project" });
-    assert.match(outside.content[0].text, /^no_project: /);
+    assert.match(outside.content[0].text, /^PROJ\.goal: now "rest"; /, "the folder is a place of its own");
     await rooted.close();
 
     // A client of 2026-07-28 is not asked for roots.

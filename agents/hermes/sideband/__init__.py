@@ -359,6 +359,10 @@ class SidebandProvider(MemoryProvider):
         if name == "sideband_remember":
             if scope in ("project", "worktree") and self._project is None:
                 raise MemoryRefused("no_project", "This session is in no project: leave the scope out.")
+            if args.get("add") is True and args.get("ttl_s"):
+                raise MemoryRefused(
+                    "invalid_request", "An end is one of the whole list: give what ends a label of its own, without add."
+                )
             value = _kept_value(str(args.get("value", "")), label)
             write = memory.append if args.get("add") is True else memory.encode
             return _written(write(user, label, value, scope=scope, ttl_s=args.get("ttl_s"), **place))
@@ -524,7 +528,9 @@ def _find_project(folder: Optional[str], setting: str, source: str) -> Optional[
     except (OSError, ValueError):
         return None
     if not found:
-        return None
+        # A place of its own, called as it would be if it were a repository.
+        place = start and _project_name(start.name, str(start))
+        return (place, place, place) if place else None
     root, git, worktree = found
     by_path = _project_name(root.name, str(root))
     remote = None if source == "path" else _remote_of(git, root)

@@ -22,7 +22,7 @@ import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
-import { durationS, momentMs } from "../moments.ts";
+import { durationS, endMs, localTime } from "../moments.ts";
 import { sidebandCommand, undoHere } from "../printed-commands.ts";
 
 export const remember: Command = memoryCommand(
@@ -30,9 +30,10 @@ export const remember: Command = memoryCommand(
     name: "remember",
     summary: "store a fact; one with the same label is replaced, and can be restored",
     words: ["LABEL", "VALUE"],
-    usage: "[--for 7d | --until DATE] [--add] [--scope person|project|worktree]",
-    options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w
-  --until DATE    until when: 2026-12-01, "2026-12-01 18:00", "tomorrow 9:00", or RFC 3339
+    usage: "[--for 7d | --until WHEN] [--add] [--scope person|project|worktree]",
+    options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w, 1y
+  --until WHEN    until when: friday, "next monday 9:00", "in 3 days", 1y, "31 Dec", 2026-12-31 (through the end of that
+                  day), or RFC 3339
   --add           add VALUE as an item to the list on LABEL (items are joined by "; ")
   --scope SCOPE   where it is kept, whatever its label says`,
     about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". Prints what it replaced, and the command that
@@ -43,12 +44,16 @@ The 40 that everybody has:
 ${labelLines()}`,
     failures: "1 if it was refused",
     begins: true,
-    check({ words: [, value], texts }) {
+    check({ words: [label, value], texts, flags: { add } }) {
       if (value.trim() === "")
         throw new CommandError(
           "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
         );
       termsOf(texts);
+      if (add && (texts.for ?? texts.until) !== undefined)
+        throw new UsageError(
+          `an end is one of the whole list on ${label}, not of an item: give what ends a label of its own, without --add`,
+        );
     },
   },
   async ({ memory, userId, config, project, words: [label, value], texts, flags, sameMemory, print }) => {
@@ -58,24 +63,18 @@ ${labelLines()}`,
       ? await memory.append(userId, label, kept, options)
       : await memory.encode(userId, label, kept, options);
     const history = await readRevisionsAfter(memory, userId, answer, { project });
-    print(writtenLine(answer, history, undoHere(sameMemory)), answer);
+    print(writtenLine(answer, history, undoHere(sameMemory), localTime), answer);
   },
 );
 
 function termsOf({ for: life, until, scope }: Call["texts"]) {
   if (life !== undefined && until !== undefined)
     throw new UsageError("--for says how long and --until how late: give one of them");
-  const expiresAt = until === undefined ? undefined : new Date(momentMs("--until", until, Date.now()));
-  if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now()))
-    throw new UsageError(`--until takes a moment in the future, not "${until}"`);
+  const expiresAt = until === undefined ? undefined : new Date(endMs("--until", until)).toISOString();
   const ttlS = life === undefined ? undefined : durationS("--for", life);
   if (ttlS !== undefined && ttlS > TTL_S_MAX)
     throw new UsageError(`--for takes at most ${TTL_S_MAX / 86_400} days, not "${life}"`);
-  return {
-    scope: oneOf("scope", PLACE_KINDS, scope),
-    ttlS,
-    expiresAt: expiresAt?.toISOString(),
-  };
+  return { scope: oneOf("scope", PLACE_KINDS, scope), ttlS, expiresAt };
 }
 
 export const recall: Command = memoryCommand(
@@ -188,7 +187,7 @@ export const facts: Command = memoryCommand(
     summary: "print all facts of a user",
     words: [],
     about:
-      "Prints all facts as LABEL=value lines, as an agent here sees them. In a project, a line with # says whose they are.\nCharacters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.",
+      "Prints all facts as LABEL=value lines, as an agent here sees them. Where some are a project's, a line with # says whose they are. A line\n# until TIME says when the next fact ends. Characters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.",
     failures: "1 if it failed",
   },
   async ({ memory, userId, project, print }) => {
@@ -199,8 +198,12 @@ export const facts: Command = memoryCommand(
 );
 
 function factLines({ user_id, facts: all }: FactsAnswer, project: string | undefined): string {
-  const lines = (some: readonly StoredFact[]) => some.map(({ label, value }) => `${label}=${value}`);
-  if (project === undefined) return lines(all).join("\n");
+  const lines = (some: readonly StoredFact[]) =>
+    some.flatMap(({ label, value, expires_at: until }) => [
+      ...(until === undefined ? [] : [`# until ${localTime(until)}`]),
+      `${label}=${value}`,
+    ]);
+  if (project === undefined || all.every(({ place }) => place === "person")) return lines(all).join("\n");
   const places: [PlaceKind, string][] = [
     ["person", user_id],
     ["project", `${user_id} in ${project.split("/")[0]}`],

@@ -6,7 +6,7 @@ import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
 import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
-import { momentMs } from "../moments.ts";
+import { localTime, momentMs } from "../moments.ts";
 import { counted, table } from "../printed.ts";
 import { sidebandCommand, undoHere } from "../printed-commands.ts";
 import { withoutPerson } from "../shared-options.ts";
@@ -24,7 +24,7 @@ LABEL REVISION" writes one of them again. "sideband log" prints what changed for
     const answer = await orNoFact(memory.history(userId, label, { project }), userId, label);
     const rows = answer.revisions.map(({ revision, value, updated_at, written_by = "", ended = "" }) => [
       String(revision),
-      updated_at,
+      localTime(updated_at),
       written_by,
       ended,
       value,
@@ -55,7 +55,7 @@ a data folder is for "sideband backup restore".`,
       );
     });
     const kept = await readRevisionsAfter(memory, userId, answer, { project });
-    print(writtenLine(answer, kept, undoHere(sameMemory)), answer);
+    print(writtenLine(answer, kept, undoHere(sameMemory), localTime), answer);
   },
 );
 
@@ -65,7 +65,7 @@ const rollbackCommand: Command = memoryCommand(
     summary: "put a user's facts back to a moment",
     words: [],
     usage: "--to MOMENT [--dry-run] [--partial]",
-    options: `  --to MOMENT     "yesterday 18:00", "2h ago", "2026-12-01 18:00", or RFC 3339
+    options: `  --to MOMENT     "yesterday 18:00", monday, "2h ago", "2026-12-01 18:00", or RFC 3339
   --dry-run       only print what would change
   --partial       go back also where the history of some facts does not reach that far; they stay as they are`,
     about: `Puts all facts of a user back to a moment, in all projects, or in that of --project: all of them or none. What
@@ -77,11 +77,11 @@ was written since stays in the history. Prints what changes.`,
           "--person is not for rollback, which goes back in all projects or in that of --project: sideband restore LABEL REVISION --person goes back for one fact",
         );
       if (to === undefined) throw new UsageError("--to MOMENT is needed");
-      momentMs("--to", to, Date.now());
+      momentMs("--to", to, "start");
     },
   },
   async ({ memory, userId, texts, flags, sameMemory, print }) => {
-    const to = new Date(momentMs("--to", texts.to!, Date.now())).toISOString();
+    const to = new Date(momentMs("--to", texts.to!, "start")).toISOString();
     const answer = await memory.rollback(userId, to, {
       project: texts.project,
       dryRun: flags["dry-run"],
@@ -124,7 +124,7 @@ the undo back. What was forgotten for good stays forgotten.`,
     if (things.length === 0) throw new CommandError(`nothing has changed for ${userId}`);
     if (flags.list) {
       const rows = things.map((thing) => [
-        thing.at,
+        localTime(thing.at),
         thing.by,
         thing.what,
         `${sidebandCommand()} rollback --to ${thing.before}${sameMemory}`,
@@ -168,7 +168,7 @@ function thingsOf(changes: ChangesAnswer["changes"]): Thing[] {
 function unreached({ unreached: facts }: RollbackAnswer, to: string): CommandError {
   const labels = facts.map(({ label }) => label).join(", ");
   return new CommandError(
-    `nothing was changed: the history of ${labels} does not reach back to ${to}; sideband rollback --to ${to} --partial leaves them as they are`,
+    `nothing was changed: the history of ${labels} does not reach back to ${localTime(to)}; sideband rollback --to ${to} --partial leaves them as they are`,
   );
 }
 
@@ -179,5 +179,7 @@ function rollbackLines({ status, changes, unreached }: RollbackAnswer, to: strin
   });
   const left = status === "ok" ? unreached.map(({ label }) => `${label}: stays as it is`) : [];
   const done = { ok: "changed", planned: "would change", unreached: "would change" }[status];
-  return [...lines, ...left, `${counted(changes.length, "fact")} ${done}, back to ${to}`].join("\n");
+  return [...lines, ...left, `${counted(changes.length, "fact")} ${done}, back to ${localTime(to)}`].join(
+    "\n",
+  );
 }

@@ -4,7 +4,7 @@ import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
 import type { ChannelsAnswer, LabelAnswer } from "../../contract/answers.ts";
 import { type Call, type Command, oneOf, UsageError } from "../command.ts";
 import { allPages, memoryCommand, WRITER } from "../memory-command.ts";
-import { durationS } from "../moments.ts";
+import { durationS, localTime } from "../moments.ts";
 import { counted, table } from "../printed.ts";
 
 const PAGE = 200;
@@ -43,7 +43,7 @@ function printLabels({ channels, free }: ChannelsAnswer, { flags, print }: Call)
 /** When an own label was added, and by whom, as far as that is known. */
 function originOf({ created_at, created_by, created_key }: ChannelsAnswer["channels"][number]): string {
   if (created_at === undefined) return "";
-  const day = created_at.slice(0, "YYYY-MM-DD".length);
+  const day = localTime(created_at).slice(0, "YYYY-MM-DD".length);
   const by = created_by === undefined ? "" : ` by ${created_by}`;
   const key = created_key === undefined ? "" : ` with the key ${created_key}…`;
   return ` (added ${day}${by}${key})`;
@@ -147,7 +147,7 @@ export const users: Command = memoryCommand(
     const rows = found.map(({ user_id, channel_count, updated_at, projects }) => [
       user_id,
       String(channel_count),
-      updated_at ?? "",
+      updated_at === null ? "" : localTime(updated_at),
       projects.join(" "),
     ]);
     const lines = rows.length === 0 ? "" : table(["USER", "FACTS", "CHANGED", "PROJECTS"], rows);
