@@ -15,6 +15,7 @@ export class StoreLayer implements Store {
   readLife: Store["readLife"] = (...given) => this.#below.readLife(...given);
   listPlaces: Store["listPlaces"] = (...given) => this.#below.listPlaces(...given);
   describeUser: Store["describeUser"] = (...given) => this.#below.describeUser(...given);
+  readFreeLabels: Store["readFreeLabels"] = (...given) => this.#below.readFreeLabels(...given);
   write: Store["write"] = (...given) => this.#below.write(...given);
   saveCodes: Store["saveCodes"] = (...given) => this.#below.saveCodes(...given);
   forgetUser: Store["forgetUser"] = (...given) => this.#below.forgetUser(...given);

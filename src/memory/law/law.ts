@@ -116,10 +116,17 @@ export function* applyLaw(
   const undecided = { counted: 0, isWiped: false, answer: null };
   if (replay === "mismatch") return { ...undecided, outcome: { outcome: "mismatch", used } };
   if (replay !== undefined) return { ...undecided, outcome: { outcome: "replayed", used, ...replay } };
+  const unknown = request.changes.find((change) => isUnknown(memory, change));
+  if (unknown !== undefined) {
+    const { label, param = "" } = unknown as FactChange;
+    return { ...undecided, outcome: { outcome: "label_unknown", used, label, param } };
+  }
   const { steps, report } = yield* stepsOf(memory, request);
   // What is made as it goes names no label, has no condition, and does not count.
   const listed = Array.isArray(steps) ? (steps as readonly Step[]) : [];
-  const lost = listed.find(({ change }) => change.value !== null && gone.has(change.label));
+  const lost = listed.find(
+    ({ change }) => change.value !== null && change.free === undefined && gone.has(change.label),
+  );
   if (lost !== undefined) {
     const { label, param = "" } = lost.change;
     return { ...undecided, outcome: { outcome: "label_gone", used, label, param } };
@@ -154,6 +161,12 @@ export function* applyLaw(
     isWiped: isWiped || request.changes.some(({ kind }) => kind === "erase"),
     answer: request.idempotency === undefined ? null : keptAnswer(request, made),
   };
+}
+
+/** Neither the account has the label, nor the person, and it is not to be made. */
+function isUnknown(memory: UserMemory, change: Change): boolean {
+  if (!("free" in change) || change.free === undefined) return false;
+  return !change.free.make && memory.freeLabel(change.label) === undefined;
 }
 
 function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
@@ -254,6 +267,7 @@ function* take(memory: UserMemory, steps: Iterable<Step>, isReported: boolean) {
     const name = nameOf(change);
     const expired = memory.endExpired(change, nowMs);
     if (expired !== undefined) events.set(`${name} expired`, expiredEvent(expired));
+    const numberBefore = memory.freeLabel(label)?.number;
     let before: MadeChange["before"];
     let found = true;
     if (value !== null) before = memory.set({ ...change, value }, author, nowMs);
@@ -262,8 +276,10 @@ function* take(memory: UserMemory, steps: Iterable<Step>, isReported: boolean) {
       if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;
     }
     const revision = found ? memory.revision : 0;
+    const number = memory.freeLabel(label)?.number ?? numberBefore;
+    const numbered = number === undefined ? {} : { number };
     if (!isReported || expiresAtMs !== null)
-      made.push({ place, label, value, revision, expiresAtMs, before, found });
+      made.push({ place, label, ...numbered, value, revision, expiresAtMs, before, found });
     if (value !== null || before !== undefined)
       events.set(name, {
         place,
@@ -304,12 +320,14 @@ function expiredEvent({ place, label, revision, expiresAtMs }: FactRecord): User
 
 /** What neither the request nor the numbers of its answer say: when facts end, what was there before, what was read. */
 function keptAnswer({ changes }: WriteRequest, made: readonly MadeChange[]): string | null {
-  const facts = made.filter(({ value }) => value !== null);
+  const told = made.filter(({ value, number }) => value !== null || number !== undefined);
   const isSaid =
     changes.every(({ kind }) => kind === undefined) &&
-    facts.every(({ expiresAtMs, before }) => expiresAtMs === null && before === undefined);
+    told.every(({ expiresAtMs, before, number }) => {
+      return expiresAtMs === null && before === undefined && number === undefined;
+    });
   if (isSaid) return null;
-  const kept: ReplayedChange[] = facts.map(({ before, found: _, ...change }) => ({
+  const kept: ReplayedChange[] = told.map(({ before, found: _, ...change }) => ({
     ...change,
     previous: before === undefined ? null : previousOf(before),
   }));

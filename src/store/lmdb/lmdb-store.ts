@@ -31,6 +31,7 @@ import type {
   AccountRecord,
   AddKeyOutcome,
   EndedFact,
+  FreeLabel,
   KeyApproval,
   KeyRecord,
   KeyRequest,
@@ -50,6 +51,7 @@ import {
   listUsers,
   nextEndIn,
   readFact,
+  readFreeLabels,
   readLife,
   readStamp,
   readUser,
@@ -219,6 +221,10 @@ export class LmdbStore implements Store {
 
   describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
     return this.#readInSlices(account, (reader) => describeUser(reader, account, userId, nowMs));
+  }
+
+  readFreeLabels(...asked: Parameters<Store["readFreeLabels"]>): FreeLabel[] {
+    return readFreeLabels(this.#readable(), ...asked);
   }
 
   async #readInSlices<T>(account: string, read: (reader: Reader) => Sliced<T>): Promise<T> {

@@ -35,6 +35,7 @@ import type {
   ChangeLabelOutcome,
   EndedFact,
   EventLog,
+  FreeLabel,
   KeyApproval,
   KeyRecord,
   KeyRequest,
@@ -192,6 +193,12 @@ export class PostgresStore implements Store, EventLog {
   describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
     return this.#ofUser(account, userId, () =>
       this.#database.read(facts.describeUser(account, userId, nowMs)),
+    );
+  }
+
+  readFreeLabels(...[account, userId, options]: Parameters<Store["readFreeLabels"]>): Promise<FreeLabel[]> {
+    return this.#ofUser(account, userId, () =>
+      this.#database.read(facts.readFreeLabels(account, userId, options)),
     );
   }
 

@@ -121,16 +121,18 @@ test("a hint costs at most a millisecond, whatever the labels are", () => {
   }
 });
 
+const ADVICE =
+  "GET /channels lists those of the account, POST /channels adds one; new_label: true makes one of the person's own.";
+
 test("an unknown label is refused with the hint, where there is one", () => {
   assert.throws(() => find("USER.nam"), {
     code: "unknown_label",
-    message:
-      "There is no such label. Did you mean USER.name? GET /channels lists all of them, POST /channels adds one.",
+    message: `There is no such label. Did you mean USER.name? ${ADVICE}`,
     extra: { param: "label", hint: "USER.name" },
   });
   assert.throws(() => find("pet"), {
     code: "unknown_label",
-    message: "There is no such label. GET /channels lists all of them, POST /channels adds one.",
+    message: `There is no such label. ${ADVICE}`,
     extra: { param: "label" },
   });
 });
