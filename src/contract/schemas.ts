@@ -373,8 +373,17 @@ export const ListedLabel = Type.Object({
   ),
 });
 export const LabelAnswer = requiring(ListedLabel, "own", "scope", "hidden");
+export const StrictBody = Type.Object({
+  strict: Type.Boolean({
+    description: "Whether only the standard labels and the account's own can be written.",
+  }),
+});
+export const StrictAnswer = Type.Object({ status: Ok, strict: Type.Boolean() });
 export const ChannelsAnswer = Type.Object({
   channels: Type.Array(ListedLabel),
+  strict: Type.Optional(
+    Type.Boolean({ description: "With a key of a strict account: its persons make no labels of their own." }),
+  ),
   free: Type.Optional(
     Type.Integer({
       description: "With a key: labels that it may still add; 0 for one that only reads or is for one user.",

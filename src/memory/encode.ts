@@ -60,6 +60,8 @@ export interface FactsWrite {
   readonly changes: readonly Change[];
   /** That of the first fact. */
   readonly label: string;
+  /** False where it does not count against the monthly limit. */
+  readonly isCounted?: boolean;
   /** What tells the request from another. */
   readonly fingerprinted: readonly unknown[];
 }
@@ -104,7 +106,7 @@ export async function writeFacts(
   caller: Caller,
   input: WriteInput,
   view: View,
-  { changes, label, fingerprinted }: FactsWrite,
+  { changes, label, isCounted = true, fingerprinted }: FactsWrite,
 ): Promise<EncodeResult> {
   const { writtenBy = null, sessionId = null, idempotencyKey } = input;
   const { nowMs } = view;
@@ -115,7 +117,7 @@ export async function writeFacts(
       changes,
       writtenBy,
       sessionId,
-      quota: quotaOf(caller, nowMs),
+      ...(isCounted ? { quota: quotaOf(caller, nowMs) } : {}),
       idempotency,
     });
   const outcome =
@@ -125,7 +127,8 @@ export async function writeFacts(
   if (outcome.outcome === "label_unknown")
     throw await unknownTo(services, view, outcome.label, outcome.param);
   refuseUnlessStored(outcome, caller, nowMs);
-  const { channelCount, used } = outcome;
+  const { channelCount } = outcome;
+  const used = isCounted ? outcome.used : undefined;
   const replayed = outcome.outcome === "replayed";
   assert(
     !replayed || idempotencyKey !== undefined,

@@ -55,6 +55,7 @@ export async function writtenLabel(
   if (description !== undefined) checkLabelText("description", description);
   const { terms, free } = await namedLabel(services, who, label);
   if (free === undefined) return { terms, free };
+  if ((await services.labels.of(who.account)).isStrict) throw await unknownTo(services, who, label);
   if (newLabel === true) await refuseSlip(services, who, label);
   return { terms, free: { make: newLabel !== false, description } };
 }
@@ -77,8 +78,9 @@ export async function unknownTo(
   label: string,
   param = "",
 ): Promise<Failure> {
-  const near = nearLabel(label, await labels.of(who.account));
-  const { code, message, extra } = unknownLabel(near ?? oneOf(await nearFreeLabels(store, who, label)));
+  const known = await labels.of(who.account);
+  const hint = nearLabel(label, known) ?? oneOf(await nearFreeLabels(store, who, label));
+  const { code, message, extra } = unknownLabel(hint, known.isStrict);
   return new Failure(code, message, { ...extra, param: `${param}label` });
 }
 

@@ -129,6 +129,17 @@ export async function removeLabel(
   labels.onChange(noteOf(account, label, author), "label removed");
 }
 
+/** In a strict account only its own labels and the standard ones are written: what persons have made before stays readable. */
+export async function changeStrict(
+  { store, labels }: MemoryServices,
+  account: string,
+  isStrict: boolean,
+  { keyId }: LabelAuthor = {},
+): Promise<void> {
+  await store.changeStrict(account, isStrict);
+  labels.onChange({ account, key_id: keyId }, isStrict ? "labels are strict" : "labels are free");
+}
+
 function noChannel(): Failure {
   return new Failure(
     "labels_full",

@@ -54,18 +54,24 @@ const HINTED_LENGTH_MAX = 200;
 const ADVICE =
   "GET /channels lists those of the account, POST /channels adds one; new_label: true makes one of the person's own.";
 
+const STRICT_ADVICE =
+  "The account is strict: GET /channels lists its labels, POST /channels adds one, and no others can be made.";
+
 /** The labels of one account. */
 export class AccountLabels {
   /** In channel order: the standard ones, then the account's own. */
   readonly all: readonly LabelTerms[];
   /** How many labels the account may still add. Those that it has removed count: their channels are theirs. */
   readonly free: number;
+  /** The account's persons make no labels. */
+  readonly isStrict: boolean;
   readonly #byLabel: ReadonlyMap<string, LabelTerms>;
   readonly #byChannel: ReadonlyMap<number, LabelTerms>;
   readonly #channels: ReadonlyMap<string, number>;
   #spellings: Spellings | undefined;
 
-  constructor(records: readonly LabelRecord[]) {
+  constructor(records: readonly LabelRecord[], isStrict = false) {
+    this.isStrict = isStrict;
     const changed = new Map(records.map((record) => [record.channel, record]));
     const standard = STANDARD.map((terms) => ({
       ...terms,
@@ -203,11 +209,14 @@ export class Labels {
   }
 
   #read(account: string): MaybePromise<AccountLabels> {
-    return andThen(this.#store.readLabels(account), (records) => {
-      const labels = records.length === 0 ? STANDARD_LABELS : new AccountLabels(records);
-      this.#cache.set(account, labels);
-      return labels;
-    });
+    return andThen(this.#store.readStrict(account), (isStrict) =>
+      andThen(this.#store.readLabels(account), (records) => {
+        const isPlain = records.length === 0 && !isStrict;
+        const labels = isPlain ? STANDARD_LABELS : new AccountLabels(records, isStrict);
+        this.#cache.set(account, labels);
+        return labels;
+      }),
+    );
   }
 }
 
@@ -255,12 +264,16 @@ function names(labels: AccountLabels, channels: readonly number[]): string[] {
 }
 
 /** @param hint the label that was probably meant */
-export function unknownLabel(hint: string | undefined): Failure {
+export function unknownLabel(hint: string | undefined, isStrict = false): Failure {
   const question = hint === undefined ? "" : `Did you mean ${hint}? `;
-  return new Failure("unknown_label", `There is no such label. ${question}${ADVICE}`, {
-    param: "label",
-    ...(hint === undefined ? {} : { hint }),
-  });
+  return new Failure(
+    "unknown_label",
+    `There is no such label. ${question}${isStrict ? STRICT_ADVICE : ADVICE}`,
+    {
+      param: "label",
+      ...(hint === undefined ? {} : { hint }),
+    },
+  );
 }
 
 interface Spelling {

@@ -167,6 +167,20 @@ export interface RestoreChange {
   readonly ifRevision?: number;
 }
 
+/** The fact that counts in the places goes to another label of its place, with its history. */
+export interface RenameChange {
+  readonly kind: "rename";
+  readonly label: string;
+  readonly places: readonly Place[];
+  readonly free?: FreeTerms | undefined;
+  readonly to: string;
+  readonly terms: ValueTerms;
+  readonly toFree?: FreeTerms | undefined;
+  /** Where the other label has a fact, both become a list; otherwise it is refused. */
+  readonly merge: boolean;
+  readonly ifRevision?: number | undefined;
+}
+
 export interface RollbackChange {
   readonly kind: "rollback";
   /** This place and those inside it; "" for all of the user. */
@@ -220,6 +234,7 @@ export type Change =
   | ItemChange
   | ForgetChange
   | RestoreChange
+  | RenameChange
   | RollbackChange
   | MoveChange
   | ImportChange
@@ -414,6 +429,9 @@ export interface LabelStore {
    * before, and keeps the label, or after, and is refused (`label_gone`).
    */
   removeLabel(account: string, label: string): Promise<RemoveLabelOutcome>;
+  /** Whether the persons of an account make no labels. */
+  readStrict(account: string): MaybePromise<boolean>;
+  changeStrict(account: string, isStrict: boolean): Promise<void>;
 }
 
 export interface KeyStore {
@@ -432,7 +450,7 @@ export interface KeyStore {
   ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
   /**
-   * Another number after every change of any key or label: at once for changes of this process, else within 5 s; with
+   * Another number after every change of any key, label or strictness: at once for changes of this process, else within 5 s; with
    * `isNow` at once for all.
    */
   keysVersion(isNow?: boolean): MaybePromise<number>;

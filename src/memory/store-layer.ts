@@ -25,6 +25,8 @@ export class StoreLayer implements Store {
   addLabel: Store["addLabel"] = (...given) => this.#below.addLabel(...given);
   changeLabel: Store["changeLabel"] = (...given) => this.#below.changeLabel(...given);
   removeLabel: Store["removeLabel"] = (...given) => this.#below.removeLabel(...given);
+  readStrict: Store["readStrict"] = (...given) => this.#below.readStrict(...given);
+  changeStrict: Store["changeStrict"] = (...given) => this.#below.changeStrict(...given);
   findKey: Store["findKey"] = (...given) => this.#below.findKey(...given);
   readKey: Store["readKey"] = (...given) => this.#below.readKey(...given);
   listKeys: Store["listKeys"] = (...given) => this.#below.listKeys(...given);

@@ -190,8 +190,8 @@ function checkExported(fact: ExportedValue, labels: AccountLabels): void {
   const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
   const { ordinal = 1, written_by: writtenBy, session_id: sessionId } = fact ?? {};
   if (typeof label !== "string" || typeof value !== "string") throw wrong("labels and values must be texts");
-  if (labels.find(label) === undefined && !LABEL_FORM.test(label))
-    throw unknownLabel(nearLabel(label, labels));
+  if (labels.find(label) === undefined && (labels.isStrict || !LABEL_FORM.test(label)))
+    throw unknownLabel(nearLabel(label, labels), labels.isStrict);
   checkValue(value);
   if (typeof place !== "string") throw wrong("a place must be a text");
   if (place !== OWN_PLACE) placesOf(place);

@@ -309,3 +309,123 @@ test("facts on a free label are of the declared one from the moment it is declar
   assert.equal(problemCode(await encode(user, "BOAT.name", "Ida")), "400 unknown_label");
   assert.ok(ok(await make(user, "BOAT.name", "Ida")).channel > 256, "a label that was removed can be made");
 });
+
+test("a fact is renamed with its history, to a label that is there or is made, or not at all", async () => {
+  const user = "renamer";
+  const rename = (label: string, to: string, more: object = {}, headers: Record<string, string> = {}) =>
+    post("/facts/rename", { user_id: user, label, to, ...more }, headers);
+  const valuesOf = async (label: string, more: Record<string, string> = {}) => {
+    const { revisions } = ok(await get("/facts/history", { user_id: user, label, ...more }));
+    return revisions.map(({ value, updated_at, written_by }: Record<string, string>) => {
+      return [value, updated_at, written_by];
+    });
+  };
+  ok(await make(user, "FAMILY.wfie", "Grace", { written_by: "codex", description: "Her name" }));
+  clock.ms += 1000;
+  ok(await encode(user, "FAMILY.wfie", "Grace H.", { written_by: "claude", ttl_s: 600 }));
+  const before = await valuesOf("FAMILY.wfie");
+  assert.equal(problemCode(await rename("FAMILY.none", "FAMILY.wife")), "400 unknown_label");
+  assert.equal(problemCode(await rename("USER.gpu", "FAMILY.wife")), "404 fact_not_found");
+  for (const [to, code] of [
+    ["FAMILY.wfie", "400 invalid_request"],
+    ["family.wife", "400 unknown_label"],
+  ]) {
+    const refused = await rename("FAMILY.wfie", to);
+    assert.deepEqual([problemCode(refused), refused.json.param], [code, "to"]);
+  }
+  const revision = ok(
+    await get("/decode", { user_id: user, label: "FAMILY.wfie", details: "true" }),
+  ).revision;
+  const stale = await rename("FAMILY.wfie", "FAMILY.wife", {}, { "if-match": `"${revision - 1}"` });
+  assert.equal(problemCode(stale), "412 revision_mismatch");
+  const condition = { "if-match": `"${revision}"`, "idempotency-key": "rename" };
+  const renamed = await rename("FAMILY.wfie", "FAMILY.wife", {}, condition);
+  assert.deepEqual(ok(renamed), {
+    status: "ok",
+    label: "FAMILY.wife",
+    value: "Grace H.",
+    channel: 258,
+    channel_count: 1,
+  });
+  const repeated = await rename("FAMILY.wfie", "FAMILY.wife", {}, condition);
+  assert.deepEqual([repeated.text, repeated.headers.get("idempotency-replayed")], [renamed.text, "true"]);
+  assert.deepEqual(await valuesOf("FAMILY.wife"), before);
+  assert.equal(problemCode(await encode(user, "FAMILY.wfie", "x")), "400 unknown_label", "nothing is left");
+  const [fact] = ok(await get("/facts", { user_id: user, details: "true" })).facts;
+  assert.deepEqual([fact.description, fact.written_by], ["Her name", "claude"]);
+  assert.equal(Date.parse(fact.expires_at) - Date.parse(fact.updated_at), 600_000, "it ends when it did");
+
+  ok(await make(user, "FAMILY.spouse", "Alan"));
+  assert.equal(problemCode(await rename("FAMILY.wife", "FAMILY.spouse")), "409 fact_exists");
+  assert.equal(
+    problemCode(await rename("FAMILY.wife", "FAMILY.spouse", { merge: "over" })),
+    "400 invalid_request",
+  );
+  const merged = ok(await rename("FAMILY.wife", "FAMILY.spouse", { merge: "append", written_by: "cli" }));
+  assert.deepEqual([merged.value, merged.channel], ["Alan; Grace H.", 259]);
+  assert.deepEqual(
+    (await factsOf(user)).map(({ label }) => label),
+    ["FAMILY.spouse"],
+  );
+  assert.deepEqual(await valuesOf("FAMILY.wife"), before, "the history of each stays");
+  assert.deepEqual(
+    (await valuesOf("FAMILY.spouse")).map(([value]: string[]) => value),
+    ["Alan; Grace H.", "Alan"],
+  );
+  ok(await rename("FAMILY.spouse", "FAMILY.wife", { merge: "append" }));
+  assert.deepEqual(
+    (await valuesOf("FAMILY.wife")).map(([value]: string[]) => value),
+    ["Alan; Grace H.", "Grace H.", "Grace", "Alan"],
+    "what the other label had is in its history",
+  );
+});
+
+test("a rename obeys the terms of the other label, stays at its place, and does not count", async () => {
+  const user = "renamer-2";
+  ok(await post("/channels", { label: "TEAM.size", description: "Shirt", one_of: ["S", "M"] }));
+  ok(await make(user, "SHIRT.size", "XL", { project: "loom", scope: "project" }));
+  ok(await make(user, "SHIRT.size", "M"));
+  const rename = (body: object) => post("/facts/rename", { user_id: user, label: "SHIRT.size", ...body });
+  const wrong = await rename({ to: "TEAM.size", project: "loom" });
+  assert.deepEqual([problemCode(wrong), wrong.json.param], ["400 invalid_value", "value"]);
+  const { used } = ok(await running.call("GET", "/usage"));
+  const moved = ok(await rename({ to: "TEAM.size", details: true }));
+  assert.equal(moved.previous, null, "nothing was there");
+  assert.deepEqual([moved.value, moved.place, moved.channel < 256], ["M", "person", true]);
+  assert.equal(ok(await running.call("GET", "/usage")).used, used);
+  const inLoom = ok(await rename({ to: "PROJ.goal", project: "loom", details: true }));
+  assert.deepEqual([inLoom.value, inLoom.place], ["XL", "project"]);
+  const { changes } = ok(await get("/users/history", { user_id: user }));
+  assert.deepEqual([...new Set(changes.map(({ label }: Fact) => label))].sort(), ["PROJ.goal", "TEAM.size"]);
+});
+
+test("in a strict account only declared and standard labels are written, and what there is can be read", async () => {
+  const key = await running.newKey("strict");
+  const call = (method: string, path: string, body?: object) =>
+    running.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+  const write = (label: string, more: object = {}) =>
+    call("POST", "/encode", { user_id: "ada", label, value: "x", ...more });
+  ok(await write("FAMILY.wife", { new_label: true }));
+  assert.deepEqual(ok(await call("PATCH", "/channels", { strict: true })), { status: "ok", strict: true });
+  assert.equal(ok(await call("GET", "/channels")).strict, true);
+  assert.equal(ok(await running.call("GET", "/channels")).strict, undefined, "of one account");
+  for (const new_label of [undefined, true, "certain"])
+    for (const label of ["FAMILY.son", "FAMILY.wife"]) {
+      const refused = await write(label, { new_label });
+      assert.equal(problemCode(refused), "400 unknown_label");
+      assert.match(refused.json.detail, /strict/);
+    }
+  ok(await write("USER.name"));
+  const read = (path: string) => call("GET", `${path}?user_id=ada&label=FAMILY.wife`);
+  for (const path of ["/decode", "/facts/history"]) ok(await read(path));
+  const rename = (to: string) => call("POST", "/facts/rename", { user_id: "ada", label: "FAMILY.wife", to });
+  assert.equal(problemCode(await rename("FAMILY.spouse")), "400 unknown_label");
+  ok(await call("POST", "/channels", { label: "FAMILY.spouse", description: "x" }));
+  ok(await rename("FAMILY.spouse"));
+  assert.equal(problemCode(await call("PATCH", "/channels", { strict: "yes" })), "400 invalid_request");
+  const { token } = ok(await call("POST", "/tokens", { user_id: "ada", access: "write", ttl_s: 60 }));
+  const bound = await running.call("PATCH", "/channels", { key: token, body: { strict: false } });
+  assert.equal(problemCode(bound), "403 user_not_allowed");
+  ok(await call("PATCH", "/channels", { strict: false }));
+  ok(await write("FAMILY.son", { new_label: true }));
+});

@@ -1,4 +1,4 @@
-/** What is written and forgotten: POST /encode, /encode/batch, /append, /remove and /restore, DELETE /facts. */
+/** What is written and forgotten: POST /encode, /encode/batch, /append, /remove, /restore and /rename, DELETE /facts. */
 
 import type { AppendBody } from "../../contract/life-schemas.ts";
 import type { Static } from "../../contract/type.ts";
@@ -7,6 +7,7 @@ import { type EncodeInput, type EncodeResult, encodeFacts } from "../../memory/e
 import { forgetFact } from "../../memory/facts.ts";
 import { restoreFact } from "../../memory/history.ts";
 import { changeList } from "../../memory/lists.ts";
+import { renameFact } from "../../memory/rename.ts";
 import { Answer } from "../request/answer.ts";
 import { expectedRevision, isTrue, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
@@ -73,6 +74,13 @@ export function factRoutes({ memory }: HttpServices) {
       const { label, revision } = call.body;
       const input = { ...writerOf(call), label, revision, ifRevision: expectedRevision(call) };
       return changed(await restoreFact(memory, call.caller, input), call.body);
+    },
+
+    async rename(call) {
+      const { label, to, merge } = call.body;
+      const input = { ...writerOf(call), label, to, merge, ifRevision: expectedRevision(call) };
+      const result = await renameFact(memory, call.caller, input);
+      return written(result, call.body.details ? detailedEncodeAnswer(result) : encodeAnswer(result));
     },
 
     async forgetFact(call) {

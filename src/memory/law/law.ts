@@ -3,8 +3,8 @@
  * and the limits; it has no clock, no randomness, and waits for nothing. Every store applies it, and nothing else decides
  * what a write does. A write is done whole or, where the law throws a Failure, not at all.
  *
- * A request names what must be read for it (`readingOf`). A composite change (an item of a list, a value restored, a user
- * rolled back, a project moved, a past imported) becomes steps, each of which sets or forgets one fact (`stepsOf`).
+ * A request names what must be read for it (`readingOf`). A composite change (an item of a list, a value restored, a fact
+ * renamed, a user rolled back, a project moved, a past imported) becomes steps, each of which sets or forgets one fact (`stepsOf`).
  */
 
 import { assert } from "../../base/assert.ts";
@@ -30,6 +30,7 @@ import { refuseUnlessRoom } from "./bounds.ts";
 import { importSteps } from "./imports.ts";
 import { appendSteps, removeSteps } from "./lists.ts";
 import { moveSteps } from "./moves.ts";
+import { renameSteps } from "./renames.ts";
 import { restoreSteps, rollbackSteps } from "./restores.ts";
 import { type FactName, nameOf, type Step, type Steps, type UserMemory } from "./user-memory.ts";
 
@@ -93,6 +94,12 @@ function readingOfChange(change: Change, counted: readonly Place[]): Reading {
       return { names: at(change.label, change.places), inside: [], history: false };
     case "restore":
       return { names: at(change.label, change.places), inside: [], history: true };
+    case "rename":
+      return {
+        names: [change.label, change.to].flatMap((label) => at(label, change.places)),
+        inside: [],
+        history: true,
+      };
     case "rollback":
       return { names: [], inside: [change.within], history: true };
     case "move":
@@ -139,7 +146,8 @@ export function* applyLaw(
   const conflict = conflictOf(memory, listed);
   if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
   const { facts: factsBefore, revision: revisionBefore } = memory;
-  const { made, isWiped, ...taken } = yield* take(memory, steps, report !== undefined);
+  const { isWiped, ...taken } = yield* take(memory, steps, report !== undefined);
+  const made = request.changes[0]?.kind === "rename" ? renamed(taken.made) : taken.made;
   const events = eventsOf(request, report, taken.events);
   if (request.changes.some(({ kind }) => kind === "expire"))
     events.push(...endExpired(memory, request.nowMs));
@@ -191,6 +199,11 @@ function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
       return { steps: by([forgetStep(memory, first, nowMs)]) };
     case "restore":
       return { steps: by(restoreSteps(memory, first, nowMs)) };
+    case "rename": {
+      const steps = renameSteps(memory, first, { author, nowMs });
+      for (const { change } of steps) checked(change, nowMs);
+      return { steps };
+    }
     case "erase": {
       const names = memory.names.filter(({ place }) => first.within !== OWN_PLACE || place === OWN_PLACE);
       return { steps: forgetting(names, { author, nowMs }), report: { erased: names.length > 0 } };
@@ -254,6 +267,12 @@ function conflictOf(memory: UserMemory, steps: readonly Step[]) {
     if ((present?.revision ?? 0) !== ifRevision) return { label, present, param };
   }
   return undefined;
+}
+
+/** Of a fact that has come with its history, the fact alone is told, and what was there before it came. */
+function renamed(made: readonly MadeChange[]): MadeChange[] {
+  const written = made.filter(({ value }) => value !== null);
+  return written.slice(-1).map((fact) => ({ ...fact, before: written[0].before }));
 }
 
 /** @param isReported most of it need not be told fact by fact */

@@ -49,6 +49,11 @@ export function removeSteps(memory: UserMemory, change: ItemChange, nowMs: numbe
   return [{ place, label, value: rest, terms, free, expiresAtMs, ...condition }];
 }
 
+/** The items of both, each once. */
+export function joinedLists(first: string, second: string): string {
+  return [...new Set([...itemsOf(first), ...itemsOf(second)])].join(JOINT);
+}
+
 function itemsOf(value: string | undefined): string[] {
   return value === undefined ? [] : value.split(JOINT);
 }

@@ -254,6 +254,15 @@ export class PostgresStore implements Store, EventLog {
     return outcome;
   }
 
+  readStrict(account: string): Promise<boolean> {
+    return this.#database.read(labels.readStrict(account));
+  }
+
+  async changeStrict(account: string, isStrict: boolean): Promise<void> {
+    const { version } = await this.#database.write(labels.changeStrict(account, isStrict));
+    this.#keys.note(version);
+  }
+
   findKey(hash: string): Promise<KeyRecord | undefined> {
     return this.#database.read(keys.findKey(hash));
   }

@@ -6,7 +6,11 @@ import { AccountLabels, Labels, nearLabel } from "../../../src/memory/labels.ts"
 import type { Store } from "../../../src/memory/ports.ts";
 
 /** Of an account that has added none. */
-const labels = new Labels({ keysVersion: () => 1, readLabels: () => [] } as unknown as Store);
+const labels = new Labels({
+  keysVersion: () => 1,
+  readLabels: () => [],
+  readStrict: () => false,
+} as unknown as Store);
 const find = (label: string) => labels.find("acme", label);
 
 function accountWith(...own: string[]): AccountLabels {
