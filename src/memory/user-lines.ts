@@ -1,26 +1,29 @@
 /**
  * A user's line in an export: facts of all places in the form of GET /facts, and earlier values. An import writes a
  * whole line or nothing of it (law/imports.ts), and may be repeated. A large user has several lines, in which each label at
- * a place is whole.
+ * a place is whole. A label that the account does not have is one of the person's own, with a number of the new store's.
  */
 
 import { setImmediate } from "node:timers/promises";
 import { assert } from "../base/assert.ts";
+import { LABEL_FORM } from "../base/channel-labels.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { inSlices, type Sliced } from "../base/slices.ts";
 import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
+import { checkLabelText } from "./label-terms.ts";
 import {
   type AccountLabels,
   byPlaceAndChannel,
   type Labels,
+  nearLabel,
   type OnChannel,
   unknownLabel,
 } from "./labels.ts";
 import { type FactName, nameOf } from "./law/user-memory.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
 import type { EarlierFact, FactRecord, ImportChange, PastValue, Store, UserLife } from "./ports.ts";
-import type { Place } from "./records.ts";
+import type { FreeLabel, Place } from "./records.ts";
 
 /** What is the same as the default is left out: place "", since = updated_at, ordinal 1, null. */
 export interface ExportedFact {
@@ -48,6 +51,13 @@ export interface UserLine {
   readonly user_id: string;
   readonly facts: readonly ExportedFact[];
   readonly earlier?: readonly ExportedEarlier[];
+  /** What the person's own labels are for, where it is known. */
+  readonly labels?: readonly DescribedLabel[];
+}
+
+interface DescribedLabel {
+  readonly label: string;
+  readonly description: string;
 }
 
 const ENDINGS: readonly unknown[] = ["replaced", "forgotten", "expired"];
@@ -57,15 +67,22 @@ export async function userLine(
   userId: string,
   { facts, earlier }: Pick<UserLife, "facts" | "earlier">,
   labels: Labels,
+  free: ReadonlyMap<string, FreeLabel> = new Map(),
 ): Promise<UserLine> {
+  const numbered = <F extends FactName>(value: F) => ({ ...value, number: free.get(value.label)?.number });
   const inOrder = async <F extends FactName>(values: readonly F[]) =>
-    (await labels.withChannels(account, values)).sort(byPlaceAndChannel);
+    (await labels.withChannels(account, values.map(numbered))).sort(byPlaceAndChannel);
+  const described = [...new Set([...earlier, ...facts].map(({ label }) => label))].sort().flatMap((label) => {
+    const description = free.get(label)?.description ?? null;
+    return description === null ? [] : [{ label, description }];
+  });
   return {
     kind: "user",
     account,
     user_id: userId,
     facts: (await inOrder(facts)).map(exportedValue),
     ...(earlier.length === 0 ? {} : { earlier: (await inOrder(earlier)).map(exportedEarlier) }),
+    ...(described.length === 0 ? {} : { labels: described }),
   };
 }
 
@@ -93,11 +110,11 @@ function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedFact 
 export async function importUserLine(
   store: Store,
   line: UserLine,
-  nowMs: number,
-  turn: () => Promise<unknown> = () => setImmediate(),
+  options: { readonly labels: AccountLabels; readonly nowMs: number; readonly turn?: () => Promise<unknown> },
 ): Promise<number> {
+  const { labels, nowMs, turn = () => setImmediate() } = options;
   const { account, user_id: userId } = line;
-  const lives = await inSlices(livesIn(line), turn);
+  const lives = await inSlices(livesIn(line, labels), turn);
   if (lives.length === 0) return 0;
   const changes = [{ kind: "import", lives } as const];
   const outcome = await store.write({ account, userId, changes, places: [], nowMs });
@@ -105,14 +122,18 @@ export async function importUserLine(
   return outcome.report.imported;
 }
 
-function* livesIn({ facts, earlier = [] }: UserLine): Sliced<ImportChange["lives"]> {
-  const lives = new Map<string, { place: Place; label: string; values: PastValue[] }>();
+function* livesIn(line: UserLine, labels: AccountLabels): Sliced<ImportChange["lives"]> {
+  const { facts, earlier = [] } = line;
+  const descriptions = new Map(line.labels?.map(({ label, description }) => [label, description]));
+  const freeTerms = (label: string) =>
+    labels.find(label) === undefined ? { make: true, description: descriptions.get(label) } : undefined;
+  const lives = new Map<string, ImportChange["lives"][number] & { values: PastValue[] }>();
   const oldestFirst = [...earlier].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
   for (const fact of [...oldestFirst, ...facts]) {
     yield;
     const { place = OWN_PLACE, label } = fact;
     const name = nameOf({ place, label });
-    const known = lives.get(name) ?? { place, label, values: [] };
+    const known = lives.get(name) ?? { place, label, values: [], free: freeTerms(label) };
     known.values.push(pastValue(fact));
     lives.set(name, known);
   }
@@ -136,8 +157,11 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
 
 /** Throws unless a line can be imported into an account with these labels. */
 export function* checkUserLine(line: UserLine, labels: AccountLabels): Sliced<void> {
-  const { facts, earlier = [] } = line;
+  const { facts, earlier = [], labels: described = [] } = line;
   if (!Array.isArray(facts) || !Array.isArray(earlier)) throw wrong("the facts of a user must be a list");
+  if (!Array.isArray(described) || !described.every(isDescribed))
+    throw wrong("the labels of a user must be a list of labels and descriptions");
+  for (const { description } of described) checkLabelText("description", description);
   for (const fact of facts) {
     yield;
     checkExported(fact, labels);
@@ -163,7 +187,8 @@ function checkExported(fact: ExportedFact, labels: AccountLabels): void {
   const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
   const { ordinal = 1, written_by: writtenBy, session_id: sessionId, expires_at } = fact ?? {};
   if (typeof label !== "string" || typeof value !== "string") throw wrong("labels and values must be texts");
-  if (labels.find(label) === undefined) throw unknownLabel(labels, label);
+  if (labels.find(label) === undefined && (labels.isStrict || !LABEL_FORM.test(label)))
+    throw unknownLabel(nearLabel(label, labels), labels.isStrict);
   checkValue(value);
   if (typeof place !== "string") throw wrong("a place must be a text");
   if (place !== OWN_PLACE) placesOf(place);
@@ -173,6 +198,10 @@ function checkExported(fact: ExportedFact, labels: AccountLabels): void {
   if (!Number.isInteger(revision) || !isTime(updated_at) || !isTime(since) || !isOrdinal(ordinal))
     throw wrong("a fact has no revision or time");
   if (expires_at !== undefined && !isTime(expires_at)) throw wrong("a fact has no sound expires_at");
+}
+
+function isDescribed(described: Partial<DescribedLabel> | null): boolean {
+  return typeof described?.label === "string" && typeof described.description === "string";
 }
 
 /** One that all stores can hold, and go on from. */

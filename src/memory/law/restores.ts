@@ -14,7 +14,7 @@ import { type FactName, isLive, type Step, type Steps, type UserMemory } from ".
 
 /** Writes the value that a revision had again, at the place where it was, with its end unless that has come. */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
-  const { label, places, revision, terms, ifRevision } = change;
+  const { label, places, revision, terms, free, ifRevision } = change;
   const found = places
     .flatMap((place) => valuesOf(memory, { place, label }, nowMs))
     .find((fact) => fact.revision === revision);
@@ -24,7 +24,8 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
     });
   const { place, value } = found;
   const expiresAtMs = isLive(found, nowMs) ? found.expiresAtMs : change.expiresAtMs;
-  return [{ place, label, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
+  const condition = ifRevision === undefined ? {} : { ifRevision };
+  return [{ place, label, value, terms, free, expiresAtMs, ...condition }];
 }
 
 /** What comes back has the end that it had. What would have ended since the moment stays away. */

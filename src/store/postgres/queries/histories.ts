@@ -99,6 +99,12 @@ async function shortenUser(sql: Sql, { slot, account, userId }: LongUser, histor
     // Then nothing is left of a label without a fact, and of a user with none of anything.
     if (historyMax === 0)
       statements.push(
+        tx`
+          UPDATE sideband.free_labels AS l SET uses = (
+            SELECT count(*) FROM sideband.facts AS f WHERE f.slot = l.slot AND f.account = l.account
+              AND f.user_id = l.user_id AND f.label = l.label)
+          WHERE ${isOfUser}`,
+        tx`DELETE FROM sideband.free_labels WHERE ${isOfUser} AND uses = 0`,
         tx`UPDATE sideband.users SET heads = 0 WHERE ${isOfUser}`,
         tx`DELETE FROM sideband.users WHERE ${isOfUser} AND facts = 0`,
       );
