@@ -115,16 +115,7 @@ const NOTHING = [
     "in days",
     "0d",
   ],
-  ...[
-    "in zero days",
-    "in some days",
-    "1d2h",
-    "7ms",
-    "-1d",
-    "999999999y",
-    "999999999 h",
-    "31 Decembre",
-  ],
+  ...["in zero days", "in some days", "1d2h", "7ms", "-1d", "999999999y", "999999999 h", "31 Decembre"],
   ...[
     "2026-12-31T25:00:00Z",
     "next",

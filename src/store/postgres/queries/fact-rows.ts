@@ -23,7 +23,7 @@ export interface FactRow {
 
 export function factOf(row: FactRow): FactRecord {
   const { label_number: number } = row;
-  const fact = { ...valueOf(row), ...(number == null ? {} : { number }) };
+  const fact = { ...keptOf(row), ...(number == null ? {} : { number }) };
   // Most statements do not ask for the code, and a column that is not in a row must not be read.
   if (!("codebook_version" in row)) return fact;
   const { codebook_version: version, code_length: length, code_bytes: bytes } = row;
@@ -36,10 +36,10 @@ export function factOf(row: FactRow): FactRecord {
 export function earlierOf(
   row: FactRow & { readonly ended: EarlierFact["ended"]; readonly ended_at_ms: number },
 ): EarlierFact {
-  return { ...valueOf(row), ended: row.ended, endedAtMs: row.ended_at_ms };
+  return { ...keptOf(row), ended: row.ended, endedAtMs: row.ended_at_ms };
 }
 
-function valueOf(row: FactRow) {
+function keptOf(row: FactRow) {
   return {
     place: row.place,
     label: row.label,
