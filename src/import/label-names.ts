@@ -224,12 +224,14 @@ function groupTopic(words: readonly string[], heading: string): Topic {
   const isDate =
     /\d/.test(heading) &&
     telling.every((word) => /^\d|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/.test(word));
-  if (first < 0 || isDate || !isWhole(heading.replace(/[:!?]/g, "")))
+  if (first < 0 || isDate || !isWhole(heading.replace(/[:!?–—·|→]/g, " ")))
     return { group: undefined, above: [{ words: heading, text: heading }] };
   const whole = (
     first === 0 && words.join("_").length <= GROUP_LENGTH_MAX ? words : telling.slice(first)
   ).join("_");
-  if (first === 0 && whole.length <= GROUP_LENGTH_MAX) return { group: whole.toUpperCase(), above: [] };
+  // Of a long heading the group has only the words that tell something: sentences below it keep all of them.
+  if (first === 0 && whole.length <= GROUP_LENGTH_MAX)
+    return { group: whole.toUpperCase(), above: words.length > 3 ? [{ words: "", text: heading }] : [] };
   const group = joinedWords(telling.slice(first), GROUP_LENGTH_MAX);
   const used = group.split("_").length;
   const rest = [...telling.slice(0, first), ...telling.slice(first + used)];

@@ -21,7 +21,7 @@ const TEXT_FIELDS = ["memory", "content", "text", "data", "fact", "summary", "va
 /** Parts of a namespace that name no user. */
 const NAMESPACE_WORDS =
   /^(?:memor(?:y|ies)|users?|profiles?|facts?|preferences?|documents?|store|agents?|assistants?|semantic|episodic|procedural|langmem|chat|notes?|default)$/i;
-const MACHINE_KEY = /^(?:[0-9a-f-]{16,}|\d+|mem(?:ory)?[_-]?\w*\d\w*|default|profile|memory|data)$/i;
+const MACHINE_KEY = /^(?:[0-9a-f-]{16,}|\d+|mem(?:ory)?[_-]?(?=[a-z_]*\d)\w+|default|profile|memory|data)$/i;
 
 /** The text of a memory, with the line where it stands. */
 export function textOf(

@@ -12,7 +12,9 @@ import { exactLine, keyOf } from "./keyed-line.ts";
 import { isGeneral, type LabelNames, NO_TOPIC, type Topic, topicBelow, topicOf } from "./label-names.ts";
 import { SECTION_BEGIN, SECTION_END, SECTION_FENCE } from "./markdown-section.ts";
 import { tableRow } from "./table-rows.ts";
-import { HEADING, isTitle, plainText, type TextLine, type TextPart, textParts } from "./text-structure.ts";
+import { isTitle } from "./text-headings.ts";
+import { HEADING, plainText, type TextLine, type TextPart } from "./text-parts.ts";
+import { textParts } from "./text-structure.ts";
 
 const PLACE_LINE = /^# (person|project|worktree)$/;
 const UNTIL_LINE = /^# until (\S+)$/;
@@ -163,7 +165,9 @@ class TextReader {
     for (const { text, isShort } of told) {
       const words = text.split(/\s+/).length;
       const isGroup =
-        topic.group === undefined && topic.above.length === 0 && !(isShort === true && words > 3);
+        topic.group === undefined &&
+        topic.above.length === 0 &&
+        !(isShort === true && (words > 3 || !isTitle(text)));
       topic = isGroup ? topicOf(text) : topicBelow(topic, text);
     }
     return topic;
@@ -225,6 +229,7 @@ class TextReader {
   }
 
   #readRow({ line, cells, header }: TextPart & { kind: "row" }): void {
+    this.#isBegun = true;
     const row = tableRow(header, cells);
     if ("why" in row) this.#leave(line, cells.join(" | "), row.why);
     else this.#addKeyed(line, row.key, row.value, this.#topic());

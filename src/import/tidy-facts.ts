@@ -60,10 +60,11 @@ function numbered(label: string, number: number): string {
 }
 
 function oneLine(value: string): string {
-  return value
-    .replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ")
-    .replaceAll("\t", " ")
-    .trim();
+  const lines = value.split(/[\r\n\u2028\u2029]/).map((line) => line.trim());
+  return lines
+    .filter((line) => line !== "")
+    .join(" ")
+    .replaceAll("\t", " ");
 }
 
 /** A value in pieces that fit; undefined where a sentence alone is too long. */
