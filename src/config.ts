@@ -417,6 +417,11 @@ export function readSearchPath(): string {
   return process.env.PATH ?? "";
 }
 
+/** The person's editor. */
+export function readEditor(): string {
+  return process.env.VISUAL || process.env.EDITOR || (process.platform === "win32" ? "notepad" : "vi");
+}
+
 /** What the folders of other programs depend on, beside the home folder. */
 export function readSystemFolders(environment: Readonly<Record<string, string | undefined>> = process.env): {
   readonly appData: string | undefined;

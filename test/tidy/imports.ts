@@ -45,6 +45,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "door-client": { rooms: ["base", "sdk", "config", "store/*"] },
   sdk: { rooms: ["base", "contract", "agent-side"], pure: true },
   agents: { rooms: ["base", "contract", "agent-side", "sdk"] },
+  /** What a file of another memory says, as facts; for the command line and for pages. */
+  import: { rooms: ["base", "contract", "agent-side"], pure: true },
   /** The block without a service: what an application seals and opens itself. */
   block: { rooms: ["base", "codec", "reader"], pure: true },
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0020). */
@@ -53,7 +55,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   measure: { rooms: ["base", "codec", "blockwork"] },
   config: { rooms: ["base"] },
   main: { rooms: PARTS },
-  cli: { rooms: ["base", "contract", "agent-side", "sdk", "agents", "measure", "config", "main"] },
+  cli: { rooms: ["base", "contract", "agent-side", "import", "sdk", "agents", "measure", "config", "main"] },
   bench: { rooms: [...PARTS, "main"] },
 };
 

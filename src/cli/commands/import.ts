@@ -1,15 +1,20 @@
 /**
- * sideband import: brings facts along that another tool, a person or an export of Sideband has written. A rule maps what has
- * a label, and the rest is listed. Without --write it only says what it would do.
+ * sideband import: brings facts along that another tool, a person or an export of Sideband has written. Every line becomes a
+ * fact, or is listed with the reason why not. Without --yes it only says what it would do.
  */
 
 import { readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { homedir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { writerName } from "../../agent-side/written-by.ts";
 import { projectOf } from "../../agents/project.ts";
 import { CHANNELS } from "../../base/channels.ts";
 import { NoStoreError } from "../../base/errors.ts";
 import type { AgentConfig } from "../../config.ts";
+import { type FoundMemory, UnreadableFileError } from "../../import/findings.ts";
+import { decodedText, FORMATS, type FormatName, isAgentsFile, readFormat } from "../../import/formats.ts";
+import { type AccountLabel, type KnownLabel, planImport } from "../../import/import-plan.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import type { Sideband } from "../../sdk/index.ts";
 import {
@@ -22,14 +27,12 @@ import {
   oneOf,
   UsageError,
 } from "../command.ts";
-import { UnreadableFileError } from "../import/findings.ts";
-import { decodedText, FORMATS, type FormatName, readFormat } from "../import/formats.ts";
-import { type AccountLabel, planImport } from "../import/import-plan.ts";
+import { editedText, planText, readPlanText } from "../import/edited-plan.ts";
 import {
   notesPrompt,
   planLines,
   plannedLines,
-  promptHint,
+  projectQuestion,
   type ReportedImport,
   reportObject,
 } from "../import/import-report.ts";
@@ -48,16 +51,19 @@ export const importCommand: Command = defineCommand(
     name: "import",
     summary: "bring facts along from another memory, from notes or from an export",
     words: ["[FILE]"],
-    usage: `[--as FORMAT] [--write | --dry-run] [--prompt] ${MEMORY_USAGE} [--json]`,
+    usage: `[--as FORMAT] [--of USER] [--edit] [--yes | --dry-run] [--prompt] ${MEMORY_USAGE} [--json]`,
     about: `Brings a memory along that another tool, or you, have written. FILE is "-" for standard input. It is recognised by its
-content: an export of Sideband, lines LABEL=value, the memory file of MCP's reference server, an export of mem0, an agent
-file of Letta (.af), or text: CLAUDE.md, AGENTS.md, an assistant's memory as you pasted it. A fact is what has a label:
-"PREF.tone=dry", "- **Tone:** dry". A name without its group counts where it means one label only, and where the
-heading above it, if there is one, names that group ("## Preferences", "## Project"). All else is listed with its line.
-Whole accounts, with keys and earlier values, are read by "sideband accounts import".`,
-    options: `  --write         store the facts; without it, or with --dry-run, only the table is printed
-  --dry-run       only print the table
+content: notes as Markdown or plain text, CLAUDE.md, AGENTS.md, an assistant's memory as you pasted it, ChatGPT's
+conversations.json (its memories alone), an export of mem0, supermemory or Sideband, items of a LangGraph store, the
+memory file of MCP's reference server, an agent file of Letta (.af), a table (.csv), lines LABEL=value. Every line
+becomes a fact: "- Wife: Grace" below "## Family" is FAMILY.wife, and a sentence is named by its first words. Standard
+labels and those that you have are used where they fit; new ones are marked. What is left out is listed with its line
+and the reason. Whole accounts, with keys and earlier values, are read by "sideband accounts import".`,
+    options: `  --yes           store the facts; without it, or with --dry-run, only the plan is printed
+  --edit          open the plan in your editor (EDITOR) first, as LABEL=value: what you save is imported
+  --dry-run       only print the plan
   --as FORMAT     what FILE is: ${FORMAT_NAMES.join(", ")}
+  --of USER       whose memory, where FILE has that of several users (default the user of --user)
   --prompt        instead of FILE: print a text for any assistant that turns notes into lines for "sideband import -"
 ${MEMORY_HELP}
 ${JSON_HELP}
@@ -73,35 +79,66 @@ rolls the import back is printed.`,
       flags,
       print,
     } = call;
-    const { prompt = false, write = false } = flags;
+    const { prompt = false, yes = false, edit = false, json = false } = flags;
     const format = oneOf("as", FORMAT_NAMES, texts.as);
     if ((file === undefined) !== prompt)
       throw new UsageError(
         'give FILE ("-" for standard input) or --prompt; an export of accounts is read by sideband accounts import',
       );
-    if (write && flags["dry-run"])
-      throw new UsageError("--write stores and --dry-run does not: give one of them");
+    if (yes && flags["dry-run"])
+      throw new UsageError("--yes stores and --dry-run does not: give one of them");
+    if (edit && !yes && (json || !process.stdin.isTTY))
+      throw new UsageError("--edit needs --yes where nobody can be asked");
     const config = memoryConfig(call);
     try {
       const text = file === undefined ? "" : textOf(file);
-      const memory = await memoryFor(config, write);
-      const labels: readonly AccountLabel[] =
+      const memory = await memoryFor(config, yes || edit);
+      const channels: readonly AccountLabel[] =
         memory === undefined ? CHANNELS : (await memory.channels()).channels;
       if (file === undefined) {
-        console.log(notesPrompt(labels));
+        console.log(notesPrompt(channels));
         return EXIT_OK;
       }
-      const report = await reportOf(file, text, format, { memory, config, labels });
-      if (write && memory !== undefined && report.plan.writes.length > 0)
-        return await writeAndSay(report, memory, call);
-      const lines = [...planLines(report, false), ...plannedLines(report)];
-      print(lines.join("\n"), { ...reportObject(report), written: 0 });
-      return EXIT_OK;
+      const planner = await plannerOf(call, memory, config, channels);
+      const read = readFormat(text, format, {
+        name: fileName(file),
+        isOfProject: isAgentsFile(basename(file)) && !isInHomeSettings(file),
+        labels: planner.labels,
+        userId: texts.of ?? config.userId,
+      });
+      let report = await planner.report(file, read.format, read.findings);
+      if (edit) {
+        const findings = readPlanText(editedText(planText(report.plan, report.file)), read.findings);
+        report = await planner.report(file, read.format, findings);
+      }
+      const { writes, unplaced } = report.plan;
+      if (yes && unplaced.length > 0)
+        throw new CommandError(`nothing was written. ${projectQuestion(unplaced)}`);
+      if (yes && memory !== undefined && writes.length > 0) return await writeAndSay(report, memory, call);
+      print([...planLines(report, false), ...plannedLines(report)].join("\n"), {
+        ...reportObject(report),
+        written: 0,
+      });
+      if (!edit || yes || memory === undefined || writes.length === 0 || unplaced.length > 0) return EXIT_OK;
+      return (await isConfirmed(writes.length)) ? await writeAndSay(report, memory, call) : EXIT_FAILED;
     } catch (error) {
       throw memoryError(fileError(file, error), [], config);
     }
   },
 );
+
+async function isConfirmed(count: number): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal
+    .question(`Write ${counted(count, "fact")}? (y/N) `)
+    .finally(() => terminal.close());
+  return /^y(?:es)?$/i.test(answer.trim());
+}
+
+/** A CLAUDE.md there is the person's, not a project's. */
+function isInHomeSettings(file: string): boolean {
+  return resolve(file).startsWith(join(homedir(), "."));
+}
 
 function textOf(file: string): string {
   const bytes = readFileSync(file === STANDARD_INPUT ? 0 : file);
@@ -132,38 +169,50 @@ async function memoryFor(config: AgentConfig, begin: boolean): Promise<Sideband<
   }
 }
 
-interface ImportSetting {
-  readonly memory: Sideband<string> | undefined;
-  readonly config: AgentConfig;
-  readonly labels: readonly AccountLabel[];
+interface Planner {
+  /** Those of the account, and those that the person's facts have. */
+  readonly labels: readonly KnownLabel[];
+  report(file: string, format: FormatName, findings: FoundMemory): Promise<ReportedImport>;
 }
 
-async function reportOf(
-  file: string,
-  text: string,
-  forced: FormatName | undefined,
-  { memory, config, labels }: ImportSetting,
-): Promise<ReportedImport> {
+async function plannerOf(
+  { flags }: Call,
+  memory: Sideband<string> | undefined,
+  config: AgentConfig,
+  channels: readonly AccountLabel[],
+): Promise<Planner> {
   const { userId, allowSecrets } = config;
-  const { format, findings } = readFormat(text, forced, { labels, userId });
+  const project = projectOf([process.cwd()], config);
   const known = new Map<string | undefined, ReturnType<typeof factsAt>>();
-  const total = findings.facts.length + findings.leftOut.length;
-  const progress = new ProgressLine("lines looked at", total, true);
-  const plan = await planImport(findings, {
+  const presentAt = (place: string | undefined) => {
+    const facts =
+      known.get(place) ??
+      (memory === undefined ? Promise.resolve(new Map()) : factsAt(memory, userId, place));
+    known.set(place, facts);
+    return facts;
+  };
+  const isChannel = new Set(channels.map(({ label }) => label));
+  const own = (await Promise.all([undefined, project].map(presentAt))).flatMap((facts) => [...facts.keys()]);
+  const labels = [...channels, ...own.filter((label) => !isChannel.has(label)).map((label) => ({ label }))];
+  return {
     labels,
-    step: () => progress.step(),
-    project: projectOf([process.cwd()], config),
-    allowSecrets,
-    nowMs: Date.now(),
-    presentAt(place) {
-      const facts =
-        known.get(place) ??
-        (memory === undefined ? Promise.resolve(new Map()) : factsAt(memory, userId, place));
-      known.set(place, facts);
-      return facts;
+    async report(file, format, findings) {
+      const total = findings.facts.length + findings.leftOut.length;
+      const progress = new ProgressLine("lines looked at", total, true);
+      const options = {
+        labels,
+        project,
+        isPersonOnly: flags.person === true,
+        allowSecrets,
+        nowMs: Date.now(),
+        presentAt,
+      };
+      const plan = await planImport(findings, { ...options, step: () => progress.step() }).finally(() =>
+        progress.end(),
+      );
+      return { file: fileName(file), format, userId, findings, plan };
     },
-  }).finally(() => progress.end());
-  return { file: fileName(file), format, userId, findings, plan };
+  };
 }
 
 async function writeAndSay(
@@ -185,7 +234,7 @@ async function writeAndSay(
   const options = repeatedOptions({ texts: { ...texts, project: undefined } });
   const rollback =
     rollbackTo === undefined ? undefined : `${sidebandCommand()} rollback --to ${rollbackTo}${options}`;
-  const said = [`${counted(written.length, "fact")} written.`, ...promptHint(plan.leftOut)];
+  const said = [`${counted(written.length, "fact")} written.`];
   if (rollback !== undefined) said.push(`undo: ${rollback}`);
   else if (written.length > 0)
     said.push("It cannot be rolled back: the service keeps no history of some facts.");

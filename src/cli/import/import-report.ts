@@ -6,10 +6,10 @@
 import { escapeText } from "../../agent-side/escaped-text.ts";
 import { quotedValue } from "../../agent-side/written-line.ts";
 import { withThousands } from "../../base/thousands.ts";
+import type { Finding, FoundMemory, LeftOutLine } from "../../import/findings.ts";
+import { FORMATS, type FormatName } from "../../import/formats.ts";
+import type { AccountLabel, ImportPlan, PlannedFact } from "../../import/import-plan.ts";
 import { counted, table } from "../printed.ts";
-import type { Finding, FoundMemory, LeftOutLine } from "./findings.ts";
-import { FORMATS, type FormatName } from "./formats.ts";
-import type { AccountLabel, ImportPlan, PlannedFact } from "./import-plan.ts";
 
 export interface ReportedImport {
   /** The name of the file, for people. */
@@ -27,7 +27,7 @@ const ROWS_MAX = 200;
 /** Everything up to the line that says what was done. */
 export function planLines(report: ReportedImport, isWritten: boolean): string[] {
   const { file, format, userId, findings, plan } = report;
-  const { writes, same, leftOut, labels } = plan;
+  const { writes, same, unplaced, leftOut, labels } = plan;
   const of =
     findings.userId === undefined || findings.userId === userId ? "" : ` of ${escapeText(findings.userId)}`;
   const head = isWritten ? "WRITTEN" : "WOULD WRITE";
@@ -37,6 +37,9 @@ export function planLines(report: ReportedImport, isWritten: boolean): string[] 
     `${file}: ${FORMATS[format]}${of}, for ${userId}`,
     ...(findings.notRead === undefined ? [] : [`not looked at: ${findings.notRead}`]),
     ...listed(writes, () => firstRows(["LINE", head, "FOR THE", "WAS", "NOW"], writes, writeRow)),
+    ...listed(unplaced, () =>
+      firstRows(["LINE", "OF A PROJECT", "FOR THE", "WAS", "NOW"], unplaced, writeRow),
+    ),
     ...listed(labels, () => {
       const names = labels.map(({ label }) => label).join(", ");
       return `labels that ${isWritten ? "were" : "would be"} added: ${names}`;
@@ -63,13 +66,13 @@ function sameText(fact: PlannedFact): string {
 }
 
 function writeRow(fact: PlannedFact): string[] {
-  const { label, kind, present, value, expiresAt } = fact;
+  const { label, kind, project, present, isNew, value, expiresAt } = fact;
   const until = expiresAt === undefined ? "" : ` until ${expiresAt}`;
   return [
     lineOf(fact),
     label,
-    kind,
-    present === undefined ? "(none)" : quotedValue(present.value, CELL_LENGTH_MAX),
+    kind !== "person" && project === undefined ? "?" : kind,
+    present !== undefined ? quotedValue(present.value, CELL_LENGTH_MAX) : isNew ? "(new label)" : "(none)",
     quotedValue(value, CELL_LENGTH_MAX) + until,
   ];
 }
@@ -78,7 +81,7 @@ function leftOutRow(line: LeftOutLine): string[] {
   return [lineOf(line), shortened(escapeText(line.text)), line.why];
 }
 
-function lineOf({ line, part }: Finding): string {
+export function lineOf({ line, part }: Finding): string {
   return part === undefined ? String(line) : `${line} ${shortened(escapeText(part), 20)}`;
 }
 
@@ -87,25 +90,25 @@ function shortened(text: string, lengthMax = CELL_LENGTH_MAX): string {
   return characters.length <= lengthMax ? text : `${characters.slice(0, lengthMax - 1).join("")}…`;
 }
 
-/** The last lines of a dry run. */
-export function plannedLines({ plan: { writes, same, leftOut } }: ReportedImport): string[] {
+/** The last lines of a plan. */
+export function plannedLines({ plan: { writes, same, unplaced, leftOut } }: ReportedImport): string[] {
+  const isAre = (list: readonly unknown[]) => (list.length === 1 ? "is" : "are");
   const counts = [
     `${counted(writes.length, "fact")} would be written`,
-    ...(same.length === 0
-      ? []
-      : [`${counted(same.length, "fact")} ${same.length === 1 ? "is" : "are"} there already`]),
-    `${counted(leftOut.length, "line")} ${leftOut.length === 1 ? "is" : "are"} not imported`,
+    ...(same.length === 0 ? [] : [`${counted(same.length, "fact")} ${isAre(same)} there already`]),
+    ...(unplaced.length === 0 ? [] : [`${counted(unplaced.length, "fact")} ${isAre(unplaced)} of a project`]),
+    `${counted(leftOut.length, "line")} ${isAre(leftOut)} not imported`,
   ];
-  const next = writes.length === 0 ? "" : " Nothing was written yet: add --write.";
-  return [`${counts.join(", ")}.${next}`, ...promptHint(leftOut)];
+  const next =
+    writes.length === 0 ? "" : " Nothing was written yet: add --yes, or --edit to change it first.";
+  return [`${counts.join(", ")}.${next}`, ...(unplaced.length === 0 ? [] : [projectQuestion(unplaced)])];
 }
 
-/** Where sentences are left, an assistant can turn them into lines. */
-export function promptHint(leftOut: readonly LeftOutLine[]): string[] {
-  if (leftOut.length === 0) return [];
-  return [
-    'What has no label stays in the file. "sideband import --prompt" prints a text for any assistant that turns notes into lines for "sideband import -".',
-  ];
+/** Facts of the work have no place outside a project. */
+export function projectQuestion(unplaced: readonly PlannedFact[]): string {
+  const labels = unplaced.slice(0, 3).map(({ label }) => label);
+  const names = labels.join(", ") + (unplaced.length > labels.length ? ", …" : "");
+  return `Which project ${unplaced.length === 1 ? "is" : "are"} ${names} of? Name it with --project, or leave them out with --person.`;
 }
 
 /** For --json. */
@@ -117,6 +120,7 @@ export function reportObject({ file, format, plan, findings }: ReportedImport) {
     value: planned.value,
     place: planned.kind,
     was: planned.present?.value ?? null,
+    new_label: planned.isNew,
     ...(planned.expiresAt === undefined ? {} : { expires_at: planned.expiresAt }),
   });
   return {
@@ -125,6 +129,7 @@ export function reportObject({ file, format, plan, findings }: ReportedImport) {
     ...(findings.userId === undefined ? {} : { of_user: findings.userId }),
     facts: plan.writes.map(fact),
     same: plan.same.map(fact),
+    of_a_project: plan.unplaced.map(fact),
     not_imported: plan.leftOut.map((line) => ({ ...place(line), text: line.text, why: line.why })),
     labels_added: plan.labels.map(({ label }) => label),
   };
@@ -139,7 +144,8 @@ export function notesPrompt(labels: readonly AccountLabel[]): string {
   return `Turn my notes below, or what you remember about me if there are none, into facts for a memory. Rules:
 
 - One fact a line, as LABEL=value, in one code block, and nothing else.
-- Use only the labels of this list, each at most once. Leave out what fits none of them.
+- Use the labels of this list where one fits. For all else make one of the same form, GROUP.name, such as FAMILY.wife
+  or HEALTH.allergies: the group in capitals, the name in small letters with "_". Use each label at most once.
 - Write only what the notes say. Do not guess, and do not add.
 - Use my words. A value is one line of at most 1,024 bytes. Several things on one label are separated by "; ".
 - Leave out passwords, keys, tokens and what stands in <private> marks.

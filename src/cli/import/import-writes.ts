@@ -6,8 +6,8 @@
 
 import { CHANNEL_COUNT } from "../../base/limits.ts";
 import type { StoredFact } from "../../contract/answers.ts";
+import type { ImportPlan, PlannedFact } from "../../import/import-plan.ts";
 import type { Sideband } from "../../sdk/index.ts";
-import type { ImportPlan, PlannedFact } from "./import-plan.ts";
 
 export interface WrittenImport {
   readonly written: readonly PlannedFact[];
@@ -47,6 +47,10 @@ export async function writeImport(
       await memory.addLabel(name, terms);
       labelsAdded.push(label);
     }
+    for (const { label, kind } of new Map(
+      writes.filter(({ isNew }) => isNew).map((fact) => [fact.label, fact]),
+    ).values())
+      await memory.addLabel(label, { description: `imported: ${label}`, scope: kind });
     for (const batch of batchesOf(writes)) {
       const { facts } = await memory.encodeBatch(
         userId,

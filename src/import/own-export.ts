@@ -3,7 +3,7 @@
  * account. Keys and earlier values stay where they are; "sideband accounts import" moves a whole account.
  */
 
-import type { PlaceKind } from "../../contract/answers.ts";
+import type { PlaceKind } from "../contract/answers.ts";
 import { chosenUser, type FoundMemory } from "./findings.ts";
 import { fieldOf, type LocatedValue, listIn, textField } from "./located-json.ts";
 
@@ -42,6 +42,7 @@ function readUserFacts(user: LocatedValue, found: FoundMemory): void {
         line,
         label,
         value,
+        isExact: true,
         scope: project === undefined ? "person" : project.includes("/") ? "worktree" : "project",
         project,
         expiresAt: textField(fact, "expires_at"),

@@ -3,11 +3,13 @@
  * go. What cannot be kept, is said twice or has ended is left out with the reason, so that nothing is lost unseen.
  */
 
-import { RefusedValueError, sanitizeValue } from "../../agent-side/secrets.ts";
-import { VALUE_BYTES_MAX } from "../../base/limits.ts";
-import { withThousands } from "../../base/thousands.ts";
-import type { ChannelsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
+import { RefusedValueError, sanitizeValue } from "../agent-side/secrets.ts";
+import { groupOf } from "../base/channel-labels.ts";
+import { VALUE_BYTES_MAX } from "../base/limits.ts";
+import { withThousands } from "../base/thousands.ts";
+import type { ChannelsAnswer, PlaceKind, StoredFact } from "../contract/answers.ts";
 import { type FoundFact, type FoundMemory, type LeftOutLine, UnreadableFileError } from "./findings.ts";
+import { bytesOf } from "./tidy-facts.ts";
 
 export interface PlannedFact extends FoundFact {
   /** Whose it becomes. */
@@ -16,12 +18,16 @@ export interface PlannedFact extends FoundFact {
   readonly project: string | undefined;
   /** What is there now; undefined if nothing is. */
   readonly present: StoredFact | undefined;
+  /** Neither the account nor the person has the label yet. */
+  readonly isNew: boolean;
 }
 
 export interface ImportPlan {
   readonly writes: readonly PlannedFact[];
   /** Facts that are there already, with the same value. */
   readonly same: readonly PlannedFact[];
+  /** Facts of a project, where none is named: they wait for one. */
+  readonly unplaced: readonly PlannedFact[];
   readonly leftOut: readonly LeftOutLine[];
   /** Labels that are added before. */
   readonly labels: NonNullable<FoundMemory["labels"]>;
@@ -29,10 +35,17 @@ export interface ImportPlan {
 
 export type AccountLabel = ChannelsAnswer["channels"][number];
 
+export interface KnownLabel extends KnownTerms {
+  readonly label: string;
+}
+
 export interface PlanOptions {
-  readonly labels: readonly AccountLabel[];
+  /** The labels of the account, and those that the person's facts have. */
+  readonly labels: readonly KnownLabel[];
   /** Where the person works. */
   readonly project: string | undefined;
+  /** There is no project: what belongs to one is left out. */
+  readonly isPersonOnly: boolean;
   readonly allowSecrets: boolean;
   readonly nowMs: number;
   /** Called for each line that has been looked at. */
@@ -50,6 +63,8 @@ const FACTS_MAX = 10_000;
 
 const HIDDEN_TEXT = "(not shown)";
 
+const NO_PROJECT = "it belongs to a project: name it with --project";
+
 export async function planImport(findings: FoundMemory, options: PlanOptions): Promise<ImportPlan> {
   const brought = findings.labels ?? [];
   const known = new Map<string, KnownTerms>(options.labels.map((label) => [label.label, label]));
@@ -66,21 +81,27 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
   const planned = new Map<string, PlannedFact>();
   for (const fact of findings.facts) {
     options.step();
-    const terms = known.get(fact.label);
-    const kept =
-      terms === undefined
-        ? { why: `there is no label ${fact.label}`, isShown: true }
-        : keptOf(fact, terms, options);
+    const terms = known.get(fact.label) ?? {};
+    const kept = keptOf(fact, terms, options);
+    const target = targetOf(fact, terms.scope ?? scopeOf(fact.label), options.project);
     if ("why" in kept) leave(fact, kept.why, kept.isShown);
+    else if (target === undefined && options.isPersonOnly) leave(fact, NO_PROJECT);
     else {
-      const target = targetOf(fact, terms?.scope ?? "person", options.project);
-      const name = `${fact.label} ${target.place ?? ""}`;
+      const name = `${fact.label} ${target?.place ?? ""}`;
       const earlier = planned.get(name);
       // Said twice: as with writing, the later one counts.
-      if (earlier !== undefined) leave(earlier, `line ${fact.line} says it again`);
-      const present = (await options.presentAt(target.place)).get(fact.label);
+      if (earlier !== undefined)
+        leave(
+          earlier,
+          earlier.value === kept.value
+            ? `a duplicate of line ${fact.line}`
+            : `line ${fact.line} says it again`,
+        );
+      const present =
+        target === undefined ? undefined : (await options.presentAt(target.place)).get(fact.label);
       planned.delete(name);
-      planned.set(name, { ...fact, ...target, value: kept.value, present });
+      const where = target ?? { kind: "project", project: undefined, place: undefined };
+      planned.set(name, { ...fact, ...where, value: kept.value, present, isNew: !known.has(fact.label) });
       if (planned.size > FACTS_MAX)
         throw new UnreadableFileError(
           `it holds more than ${withThousands(FACTS_MAX)} facts, which is the most that one import takes`,
@@ -88,16 +109,25 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
     }
   }
   const facts = [...planned.values()];
+  const isUnplaced = ({ kind, project }: PlannedFact) => kind !== "person" && project === undefined;
   const isSame = ({ present, value, expiresAt }: PlannedFact) =>
     present?.value === value && (expiresAt === undefined || isSameMoment(expiresAt, present.expires_at));
-  const writes = facts.filter((fact) => !isSame(fact));
+  const writes = facts.filter((fact) => !isSame(fact) && !isUnplaced(fact));
   const written = new Set(writes.map(({ label }) => label));
   return {
     writes,
     same: facts.filter(isSame),
+    unplaced: facts.filter(isUnplaced),
     leftOut: leftOut.sort((a, b) => a.line - b.line),
     labels: newLabels.filter(({ label }) => written.has(label)),
   };
+}
+
+/** Whose the facts of a label are where the account does not say it. */
+function scopeOf(label: string): PlaceKind {
+  const group = groupOf(label);
+  if (group === "TASK" || label === "PROJ.branch") return "worktree";
+  return group === "PROJ" ? "project" : "person";
 }
 
 /** What looks like a secret is not printed, wherever it stands. */
@@ -135,7 +165,7 @@ function keptOf(
     if (!(error instanceof RefusedValueError)) throw error;
     return refused(error.message.split(":")[0], false);
   }
-  const bytes = Buffer.byteLength(value);
+  const bytes = bytesOf(value);
   if (value.trim() === "") return refused("the value is empty");
   if (bytes > bytesMax) return refused(`the value has ${bytes} bytes, and ${bytesMax} are the most`);
   if (UNFIT.test(value)) return refused("the value has line breaks or control characters");
@@ -145,15 +175,16 @@ function keptOf(
   return { value };
 }
 
-/** Where a fact goes: where the file says, or else where its label belongs. */
+/** Where a fact goes: where the file says, or else where its label belongs. Undefined: in a project that nobody has named. */
 function targetOf(
   { scope, project }: FoundFact,
   labelScope: PlaceKind,
   workplace: string | undefined,
-): { kind: PlaceKind; project: string | undefined; place: string | undefined } {
+): { kind: PlaceKind; project: string | undefined; place: string | undefined } | undefined {
   const at = project ?? workplace;
   const wanted = scope ?? labelScope;
-  if (at === undefined || wanted === "person") return { kind: "person", project: at, place: undefined };
+  if (wanted === "person") return { kind: "person", project: at, place: undefined };
+  if (at === undefined) return undefined;
   // In the main worktree, what is the worktree's is the project's.
   const kind = wanted === "worktree" && at.includes("/") ? "worktree" : "project";
   return { kind, project: at, place: kind === "worktree" ? at : at.split("/")[0] };

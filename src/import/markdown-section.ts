@@ -4,10 +4,10 @@
  * spelled as in a prompt (escaped-text.ts), so that it hides nothing.
  */
 
-import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
-import { escapeText } from "../../agent-side/escaped-text.ts";
-import { factsHeading } from "../../agent-side/memory-section.ts";
-import type { StoredFact } from "../../contract/answers.ts";
+import { PLACE_KINDS } from "../agent-side/agent-memory.ts";
+import { escapeText } from "../agent-side/escaped-text.ts";
+import { factsHeading } from "../agent-side/memory-section.ts";
+import type { StoredFact } from "../contract/answers.ts";
 
 export const SECTION_BEGIN =
   '<!-- sideband-memory: "sideband export --as markdown" writes this section anew -->';

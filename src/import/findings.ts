@@ -1,7 +1,7 @@
 /** What a reader of a foreign memory finds in it: facts with their labels, and lines that are no facts. */
 
-import type { NewLabelTerms } from "../../agent-side/agent-memory.ts";
-import type { PlaceKind } from "../../contract/answers.ts";
+import type { NewLabelTerms } from "../agent-side/agent-memory.ts";
+import type { PlaceKind } from "../contract/answers.ts";
 
 /** Where in the file something stands. */
 export interface Finding {
@@ -13,6 +13,8 @@ export interface Finding {
 export interface FoundFact extends Finding {
   readonly label: string;
   readonly value: string;
+  /** The file itself has the whole label: it is not made another one, and the value stays as it is. */
+  readonly isExact?: boolean | undefined;
   /** Where the file itself says whose the fact is. */
   readonly scope?: PlaceKind | undefined;
   /** The project or worktree that the file names. */
@@ -48,14 +50,11 @@ export function chosenUser(users: ReadonlySet<string>, wanted: string): string |
   if (users.size === 1) return [...users][0];
   const names = [...users].sort().slice(0, 5).join(", ");
   throw new UnreadableFileError(
-    `it holds the memory of ${users.size} users (${names}${users.size > 5 ? ", …" : ""}): name one with --user`,
+    `it holds the memory of ${users.size} users (${names}${users.size > 5 ? ", …" : ""}): name one with --of`,
   );
 }
 
-/** Several texts as the value of a list; undefined where an item cannot be told from two. */
-export function joinedItems(items: readonly string[]): string | undefined {
-  if (items.length === 1) return items[0];
-  return items.some((item) => item.includes(";")) ? undefined : items.join("; ");
+/** Of the file's users another one. */
+export function ofAnotherUser(userId: string): string {
+  return `it is ${userId}'s: --of ${userId} imports it`;
 }
-
-export const NO_LIST = 'its items contain ";", which separates the items of a list';

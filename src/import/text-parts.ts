@@ -1,0 +1,54 @@
+/** The parts that a text consists of, and their texts without marks. */
+
+export type TextPart =
+  /** Levels 1 to 6 are Markdown's, 7 looks like a heading, 8 is a line in a section. Below a short one is one list. */
+  | {
+      readonly kind: "heading";
+      readonly line: number;
+      readonly text: string;
+      readonly level: number;
+      readonly isShort?: boolean;
+    }
+  | TextLine
+  | {
+      readonly kind: "row";
+      readonly line: number;
+      readonly cells: readonly string[];
+      readonly header: readonly string[];
+    }
+  /** Inside a code block or the like, where only whole labels count. */
+  | {
+      readonly kind: "code";
+      readonly line: number;
+      readonly text: string;
+      readonly why: string;
+      readonly fence?: string;
+    }
+  | { readonly kind: "nothing"; readonly line: number; readonly text: string; readonly why: string }
+  | { readonly kind: "blank"; readonly line: number };
+
+export interface TextLine {
+  readonly kind: "line";
+  readonly line: number;
+  readonly text: string;
+  readonly indent: number;
+  readonly isListed: boolean;
+}
+
+export const HEADING = "a heading";
+export const LOOKS_LIKE_HEADING = 7;
+export const COLON_HEADING = 8;
+
+/** Without the marks of Markdown around the whole and around bold words. */
+export function plainText(text: string): string {
+  const bare = text.replace(/(\*\*|__)(?=\S)([^*_`]+?)(?<=\S)\1/g, "$2");
+  const [, inside] = /^`([^`]+)`$/.exec(bare) ?? /^\*([^*\s][^*]*)\*$/.exec(bare) ?? [];
+  return (inside ?? bare).trim();
+}
+
+/** A heading without its number and its colon. */
+export function headingText(text: string): string {
+  return plainText(text)
+    .replace(/^\(?\d{1,2}(?:\.\d{1,2})*[.)]\s+/, "")
+    .replace(/:$/, "");
+}
