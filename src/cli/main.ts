@@ -23,7 +23,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ...commandsOf(
     () => import("./commands/labels.ts"),
     // "labels" alone is the last of them: it would be found first.
-    ...["labels add", "labels hide", "labels show", "labels remove", "labels", "users"],
+    ...["labels add", "labels hide", "labels show", "labels remove", "labels strict", "labels", "users"],
   ),
   ...commandsOf(() => import("./commands/import.ts"), "import"),
   ...commandsOf(() => import("./commands/export.ts"), "export", "accounts export"),

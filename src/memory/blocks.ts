@@ -7,6 +7,7 @@
 import { assert } from "../base/assert.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { TimerClock } from "../base/clock.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
 import { SharedWork } from "../base/shared-work.ts";
@@ -134,7 +135,9 @@ export class Blocks {
     const room = { used: carriers, max: CARRIERS_MAX };
     const labelsOf = (some: readonly number[]) =>
       facts.filter((_, i) => some.includes(channels[i])).map(({ label }) => label);
-    const labels = { carried: labelsOf(carried), overflow: labelsOf(overflow) };
+    // What has no channel in a block is read from the state.
+    const free = channels.filter((channel) => channel >= CHANNEL_COUNT_MAX);
+    const labels = { carried: labelsOf(carried), overflow: labelsOf([...overflow, ...free]) };
     const block = { userId, stamp, text, ...labels, carriers: room, facts, channels, nextEndMs };
     const slot = slotOf(account, userId);
     const cached = this.#cache.peek(slot);
@@ -219,14 +222,13 @@ export class Blocks {
   }
 }
 
-/** Facts as they go into a block. */
+/** Facts as they go into a block: those whose labels have a channel in it. */
 export function codableFacts({ facts, channels }: FactsInOrder<FactRecord>): CodableFact[] {
-  return facts.map(({ value, revision, code }, i) => ({
-    channel: channels[i],
-    value,
-    revision,
-    ...(code === undefined ? {} : { code }),
-  }));
+  return facts.flatMap(({ value, revision, code }, i) => {
+    const channel = channels[i];
+    if (channel >= CHANNEL_COUNT_MAX) return [];
+    return [{ channel, value, revision, ...(code === undefined ? {} : { code }) }];
+  });
 }
 
 /** The characters of the text and the values, twice: the answer that is made of them is kept too. */

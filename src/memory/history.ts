@@ -4,6 +4,7 @@
  */
 
 import { assert } from "../base/assert.ts";
+import { LABEL_FORM } from "../base/channel-labels.ts";
 import { Failure } from "../base/errors.ts";
 import { atOnce, inSlices, type Sliced } from "../base/slices.ts";
 import type { Caller } from "./authentication.ts";
@@ -16,7 +17,7 @@ import {
   writeFacts,
 } from "./encode.ts";
 import type { UserEvent } from "./events.ts";
-import { factNotFound } from "./facts.ts";
+import { missingFact, namedLabel } from "./free-labels.ts";
 import { checkAuthor } from "./identifiers.ts";
 import { type FactName, nameOf } from "./law/user-memory.ts";
 import { innermost, isInside, OWN_PLACE, type Person, viewOf } from "./places.ts";
@@ -45,15 +46,16 @@ export async function factHistory(
   input: LabelInput,
 ): Promise<FactHistory> {
   const { label, userId } = input;
-  const { places, nowMs } = viewOf(account, input, services.clock.now());
-  await services.labels.find(account, label);
+  const view = viewOf(account, input, services.clock.now());
+  const { places, nowMs } = view;
+  if (!LABEL_FORM.test(label)) throw await missingFact(services, view, label);
   const lives = places.toReversed().map(async (place) => {
     const life = await services.store.readLife(account, userId, { nowMs, place, label });
     return [...atOnce(lifeByFact(life, services.historyMax)).values()];
   });
   const ofPlaces = (await Promise.all(lives)).flat();
   const found = ofPlaces.find(({ present }) => present !== undefined) ?? ofPlaces[0];
-  if (found === undefined) throw factNotFound(label);
+  if (found === undefined) throw await missingFact(services, view, label);
   const revisions = [...found.earlier].reverse();
   return {
     label,
@@ -76,12 +78,12 @@ export async function restoreFact(
   const { userId, project, label, revision, ifRevision } = input;
   const view = viewOf(caller.account, input, services.clock.now());
   const { places, nowMs } = view;
-  const terms = await services.labels.find(caller.account, label);
+  const { terms, free } = await namedLabel(services, view, label);
   const expiresAtMs = lifeEnd({}, terms, nowMs);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   return writeFacts(services, caller, input, view, {
-    changes: [{ kind: "restore", label, places, revision, terms, expiresAtMs, ...condition }],
-    channel: terms.channel,
+    changes: [{ kind: "restore", label, places, revision, terms, free, expiresAtMs, ...condition }],
+    label,
     fingerprinted: ["restore", userId, [label, revision, ifRevision], project ?? null],
   });
 }
@@ -222,6 +224,7 @@ export async function rollBack(
     sessionId,
     quota: quotaOf(caller, nowMs),
   });
+  assert(outcome.outcome !== "label_unknown", "a rollback names no label");
   refuseUnlessStored(outcome, caller, nowMs);
   assert(outcome.outcome === "stored" && outcome.report?.rollback !== undefined, "a rollback is reported");
   const { changes, unreached, isDone } = outcome.report.rollback;

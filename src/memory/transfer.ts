@@ -23,10 +23,11 @@ import {
   numberedLines,
   parseLine,
 } from "./export-lines.ts";
+import { allFreeLabels } from "./free-labels.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
-import type { KeyRecord, KeyRequest } from "./records.ts";
+import type { FreeLabel, KeyRecord, KeyRequest } from "./records.ts";
 import { checkUserLine, importUserLine, type UserLine, userLine } from "./user-lines.ts";
 
 /** What an import of a line has written. */
@@ -99,14 +100,20 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     }
   const labels = new Labels(store);
   if (account !== undefined && userId !== undefined) {
-    yield* linesOf(livesAt(store, account, userId, { nowMs, turn }), { account, userId, labels, turn });
+    yield* linesOf(livesAt(store, account, userId, { nowMs, turn }), {
+      store,
+      account,
+      userId,
+      labels,
+      turn,
+    });
     return;
   }
   for await (const user of store.walkUsers(account)) {
     // The demo's account cannot be imported, and is nobody's.
     if (user.account === DEMO_ACCOUNT) continue;
     const life = await store.readLife(user.account, user.userId, { nowMs });
-    if (life !== undefined) yield* linesOf(byPlace(life), { ...user, labels, turn });
+    if (life !== undefined) yield* linesOf(byPlace(life), { store, ...user, labels, turn });
   }
   if (account === undefined)
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
@@ -122,10 +129,17 @@ type Life = Pick<UserLife, "facts" | "earlier">;
 /** The lines of a user: one, or several, in which each label at a place is whole. */
 async function* linesOf(
   lives: AsyncIterable<Life> | Iterable<Life>,
-  { account, userId, labels, turn }: ListedLines,
+  { store, account, userId, labels, turn }: ListedLines,
 ): AsyncGenerator<UserLine> {
   let part: { facts: FactRecord[]; earlier: EarlierFact[] } = { facts: [], earlier: [] };
   let length = 0;
+  const known = await labels.of(account);
+  let free: ReadonlyMap<string, FreeLabel> | undefined;
+  const lineOf = async ({ facts, earlier }: Life) => {
+    if ([...facts, ...earlier].some(({ label }) => known.find(label) === undefined))
+      free ??= await allFreeLabels(store, { account, userId }, turn);
+    return userLine(account, userId, { facts, earlier }, labels, free);
+  };
   for await (const life of lives) {
     for (const { facts, earlier } of byLabel(life)) {
       part.facts.push(...facts);
@@ -133,14 +147,15 @@ async function* linesOf(
       for (const { value } of [...facts, ...earlier]) length += value.length + VALUE_EXTRA_LENGTH;
       if (length < LINE_LENGTH) continue;
       await turn();
-      yield await userLine(account, userId, part, labels);
+      yield await lineOf(part);
       [part, length] = [{ facts: [], earlier: [] }, 0];
     }
   }
-  if (part.facts.length + part.earlier.length > 0) yield await userLine(account, userId, part, labels);
+  if (part.facts.length + part.earlier.length > 0) yield await lineOf(part);
 }
 
 interface ListedLines {
+  readonly store: Store;
   readonly account: string;
   readonly userId: string;
   readonly labels: Labels;
@@ -220,8 +235,9 @@ export function lineImport(
     }
     if (line.kind === "user") {
       await labelled;
-      await inSlices(checkUserLine(line, await labels.of(line.account)), () => setImmediate());
-      return { facts: await importUserLine(store, line, nowMs) };
+      const known = await labels.of(line.account);
+      await inSlices(checkUserLine(line, known), () => setImmediate());
+      return { facts: await importUserLine(store, line, { labels: known, nowMs }) };
     }
     requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));
     return importRequest(store, line.request, await requestIds);

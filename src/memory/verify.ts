@@ -3,6 +3,7 @@
  * compares every fact; code bits that are kept with a fact must hold their checksum and give the same block.
  */
 
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { keptCode } from "../blockwork/fact-code.ts";
 import { innermost, OWN_PLACE, placesOf, sealedFor } from "./places.ts";
 import type { Progress, Store, UserState, View } from "./ports.ts";
@@ -90,10 +91,11 @@ async function verifyView(
   // No request waits for it: it has no deadline.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
-  const facts = await labels.withChannels(account, state.facts);
+  const all = await labels.withChannels(account, state.facts);
+  const facts = all.filter(({ channel }) => channel < CHANNEL_COUNT_MAX);
   const bare = facts.map(({ code: _, ...fact }) => fact);
   const built = await blockWork.build(work, { ...job, facts: bare });
-  const overflow = built.overflow.length;
+  const overflow = built.overflow.length + all.length - facts.length;
   for (const fact of facts) {
     if (fact.code === undefined || keptCode(fact, fact.code.version) !== undefined) continue;
     return { fault: `the code bits kept on ${fact.label} fail their checksum`, overflow };

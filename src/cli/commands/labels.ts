@@ -1,4 +1,4 @@
-/** sideband labels, labels add, labels hide, labels show, labels remove, users: what an account has. */
+/** sideband labels, labels add, labels hide, labels show, labels remove, labels strict, users: what an account has. */
 
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
 import type { ChannelsAnswer, LabelAnswer } from "../../contract/answers.ts";
@@ -125,6 +125,25 @@ label (sideband labels hide). Added again, it is the same label as before.`,
   async ({ memory, words: [label], print }) => {
     const answer = await memory.removeLabel(label);
     print(`removed ${label}`, answer);
+  },
+);
+
+export const labelsStrict: Command = memoryCommand(
+  {
+    name: "labels strict",
+    summary: "allow only declared labels, or any",
+    words: ["on|off"],
+    about: `With on, only the standard labels and those of "sideband labels add" can be written: nobody makes a label by
+writing it. What was written before can still be read, forgotten and renamed. With off, which is the default, a person
+may have any label.`,
+    failures: "1 if it was refused",
+    check({ words: [word] }) {
+      if (word !== "on" && word !== "off") throw new UsageError("labels strict takes on or off");
+    },
+  },
+  async ({ memory, words: [word], print }) => {
+    const answer = await memory.strictLabels(word === "on");
+    print(answer.strict ? "only declared labels can be written" : "any label can be written", answer);
   },
 );
 

@@ -14,7 +14,7 @@ import type { FactName, UserMemory } from "./user-memory.ts";
 
 /** Writes the value that a revision had again, at the place where it was. */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
-  const { label, places, revision, terms, expiresAtMs, ifRevision } = change;
+  const { label, places, revision, terms, free, expiresAtMs, ifRevision } = change;
   const found = places
     .flatMap((place) => valuesOf(memory, { place, label }, nowMs))
     .find((fact) => fact.revision === revision);
@@ -23,7 +23,8 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
       param: "revision",
     });
   const { place, value } = found;
-  return [{ place, label, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
+  const condition = ifRevision === undefined ? {} : { ifRevision };
+  return [{ place, label, value, terms, free, expiresAtMs, ...condition }];
 }
 
 /**

@@ -35,6 +35,7 @@ import type {
   ChangeLabelOutcome,
   EndedFact,
   EventLog,
+  FreeLabel,
   KeyApproval,
   KeyRecord,
   KeyRequest,
@@ -195,6 +196,12 @@ export class PostgresStore implements Store, EventLog {
     );
   }
 
+  readFreeLabels(...[account, userId, options]: Parameters<Store["readFreeLabels"]>): Promise<FreeLabel[]> {
+    return this.#ofUser(account, userId, () =>
+      this.#database.read(facts.readFreeLabels(account, userId, options)),
+    );
+  }
+
   readStamp(account: string, userId: string): Promise<string | undefined> {
     return this.#ofUser(account, userId, () => this.#database.read(facts.readStamp(account, userId)));
   }
@@ -245,6 +252,15 @@ export class PostgresStore implements Store, EventLog {
     const { outcome, version } = await this.#database.write(labels.removeLabel(account, label));
     this.#keys.note(version);
     return outcome;
+  }
+
+  readStrict(account: string): Promise<boolean> {
+    return this.#database.read(labels.readStrict(account));
+  }
+
+  async changeStrict(account: string, isStrict: boolean): Promise<void> {
+    const { version } = await this.#database.write(labels.changeStrict(account, isStrict));
+    this.#keys.note(version);
   }
 
   findKey(hash: string): Promise<KeyRecord | undefined> {

@@ -7,16 +7,17 @@ import { USER_ID_LENGTH_MAX } from "../../../base/limits.ts";
 import type {
   EarlierFact,
   FactRecord,
+  FreeLabelsAsked,
   PlacedCode,
   UserDescription,
   UserLife,
   UserState,
   View,
 } from "../../../memory/ports.ts";
-import type { Place } from "../../../memory/records.ts";
+import type { FreeLabel, Place } from "../../../memory/records.ts";
 import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
-import { answerOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
+import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf, withChecksum } from "./fact-rows.ts";
 import { arraysOf, hexOf, Statements } from "./statements.ts";
 
@@ -26,7 +27,7 @@ type UserRow = FoundRow & { readonly user_revision: number };
 
 const FACT_COLUMNS = (sql: Sql) => sql`
   f.place, f.label, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
-  f.ordinal`;
+  f.ordinal, f.number AS label_number`;
 
 export function readFact(
   { account, userId, places, nowMs }: View,
@@ -101,11 +102,11 @@ export function readLife(
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
         LEFT JOIN (
           SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal,
-            CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms
+            number, CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms
           FROM sideband.facts WHERE ${isOfUser}
           UNION ALL
           SELECT place, label, value, revision, updated_at_ms, since_ms, NULL, written_by, session_id, ordinal,
-            ended, ended_at_ms
+            NULL, ended, ended_at_ms
           FROM sideband.history WHERE ${isOfUser}
         ) AS f ON true
         ORDER BY f.place, f.label, f.ordinal`,
@@ -165,6 +166,28 @@ export function listPlaces(account: string, userId: string): Query<Place[]> {
         ORDER BY f.place`,
     );
     return rows.flatMap(({ place }) => place ?? []);
+  };
+}
+
+/** The labels that a person has made. They are ASCII: all that begin with the prefix are below the prefix and a tilde. */
+export function readFreeLabels(
+  account: string,
+  userId: string,
+  { prefix, after = "", limit }: FreeLabelsAsked,
+): Query<FreeLabel[]> {
+  type Row = Ticketed & (FreeLabel | { readonly label: null });
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<Row[]>`
+        SELECT t.ticket, l.label, l.number, l.uses, l.description FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN (
+          SELECT label, number, uses, description FROM sideband.free_labels
+          WHERE slot = ${userSlot(account, userId)} AND account = ${account} AND user_id = ${userId}
+            AND label > ${after} AND label >= ${prefix} AND label < ${`${prefix}~`}
+          ORDER BY label LIMIT ${limit}) AS l ON true
+        ORDER BY l.label`,
+    );
+    return rows.flatMap((row) => (row.label === null ? [] : [recordOf(row)]));
   };
 }
 

@@ -14,13 +14,17 @@ export interface FactRow {
   readonly written_by: string | null;
   readonly session_id: string | null;
   readonly ordinal: number;
+  /** Of a present fact. */
+  readonly label_number?: number | null;
   readonly codebook_version?: number | null;
   readonly code_length?: number | null;
   readonly code_bytes?: Uint8Array | null;
 }
 
 export function factOf(row: FactRow): FactRecord {
-  const fact = { ...lastingOf(row), expiresAtMs: row.expires_at_ms };
+  const { label_number: number } = row;
+  const numbered = number == null ? {} : { number };
+  const fact = { ...lastingOf(row), ...numbered, expiresAtMs: row.expires_at_ms };
   // Most statements do not ask for the code, and a column that is not in a row must not be read.
   if (!("codebook_version" in row)) return fact;
   const { codebook_version: version, code_length: length, code_bytes: bytes } = row;

@@ -71,6 +71,11 @@ function shortenTo(historyMax: number): Query<void> {
         AND h.label = t.label AND h.ordinal < t.next - ${historyMax}::integer`;
     if (historyMax > 0) return;
     // Of a label without a fact nothing is left, and of a user with none of anything.
+    await sql`
+      UPDATE sideband.free_labels AS l SET uses = (
+        SELECT count(*) FROM sideband.facts AS f WHERE f.slot = l.slot AND f.account = l.account
+          AND f.user_id = l.user_id AND f.label = l.label)`;
+    await sql`DELETE FROM sideband.free_labels WHERE uses = 0`;
     await sql`UPDATE sideband.users SET heads = 0 WHERE heads > 0`;
     await sql`DELETE FROM sideband.users WHERE facts = 0 AND heads = 0`;
   };
