@@ -109,10 +109,15 @@ test("a user that is forgotten during the walk is no fault", async (context) => 
   assert.deepEqual(await verify(), { users: 2, facts: 0, overflowed: 0, findings: [] });
 });
 
-test("a block that is read back with another value is found", async (context) => {
+test("a block that is read back with another value or label is found", async (context) => {
   const { faults, workers } = await setUp(context);
-  workers.distort = (message, result) => (message.kind === "value" && result === "London" ? "Paris" : result);
-  assert.deepEqual(await faults(), ["ada: what is read back differs from the state"]);
+  for (const other of [{ value: "Paris" }, { label: "HOME.city" }]) {
+    workers.distort = (message, result) => {
+      const fact = result as { value?: string };
+      return message.kind === "value" && fact.value === "London" ? { ...fact, ...other } : result;
+    };
+    assert.deepEqual(await faults(), ["ada: what is read back differs from the state"]);
+  }
 });
 
 test("a block that cannot be read back is found, with the reason", async (context) => {
