@@ -61,10 +61,13 @@ export async function decodeThroughModel(
   const at = block?.facts.findIndex((fact) => fact.label === label) ?? -1;
   if (block === undefined || at < 0) throw await missingFact(services, view, label);
   const [fact, channel] = [block.facts[at], block.channels[at]];
-  const one = { text: block.text, expected: [{ channel, value: fact.value }], channels: [channel] };
   const verified =
-    block.carried.includes(label) &&
-    (await findReadBackFault(services, work, sealedFor(view), one)) === undefined;
+    channel !== undefined &&
+    (await findReadBackFault(services, work, sealedFor(view), {
+      text: block.text,
+      expected: [{ channel, label, value: fact.value }],
+      channels: [channel],
+    })) === undefined;
   return {
     userId,
     label,

@@ -3,11 +3,11 @@
  * compares every fact; code bits that are kept with a fact must hold their checksum and give the same block.
  */
 
-import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { keptCode } from "../blockwork/fact-code.ts";
+import { channelsRead, codableFacts } from "./blocks.ts";
 import { innermost, OWN_PLACE, placesOf, sealedFor } from "./places.ts";
 import type { Progress, Store, UserState, View } from "./ports.ts";
-import { findReadBackFault } from "./reading.ts";
+import { expectedFacts, findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
 
 export interface VerifyFinding {
@@ -91,11 +91,10 @@ async function verifyView(
   // No request waits for it: it has no deadline.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
-  const all = await labels.withChannels(account, state.facts);
-  const facts = all.filter(({ channel }) => channel < CHANNEL_COUNT_MAX);
+  const facts = codableFacts(await labels.inOrder(account, state.facts));
   const bare = facts.map(({ code: _, ...fact }) => fact);
   const built = await blockWork.build(work, { ...job, facts: bare });
-  const overflow = built.overflow.length + all.length - facts.length;
+  const overflow = built.overflow.length;
   for (const fact of facts) {
     if (fact.code === undefined || keptCode(fact, fact.code.version) !== undefined) continue;
     return { fault: `the code bits kept on ${fact.label} fail their checksum`, overflow };
@@ -105,7 +104,7 @@ async function verifyView(
     if (kept.text !== built.text)
       return { fault: "the code bits kept with the facts give another block", overflow };
   }
-  const expected = facts.filter(({ channel }) => built.carried.includes(channel));
+  const expected = expectedFacts(facts, channelsRead(facts, built.carried));
   const fault = await findReadBackFault(services, work, userId, { text: built.text, expected });
   return fault === undefined ? { overflow } : { fault, overflow };
 }

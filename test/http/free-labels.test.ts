@@ -169,7 +169,7 @@ test("batch and append make labels, and an answer that is repeated has the same 
   );
 });
 
-test("free labels come last, by label, in every answer, and what has no room in a block is in the state", async () => {
+test("free labels come last, by label, in every answer and in the block, and what has no room there is in the state", async () => {
   const user = "order";
   for (const label of ["ZOO.bear", "FAMILY.wife", "AUNT.name"]) ok(await make(user, label, label));
   ok(await encode(user, "PREF.tone", "dry"));
@@ -180,7 +180,7 @@ test("free labels come last, by label, in every answer, and what has no room in 
     assert.deepEqual(context.channel_labels, labels);
     assert.equal(context.plain_index.split("\n")[2], "AUNT.name=AUNT.name");
     assert.equal(context.channel_count, 5);
-    if (include === "both") assert.deepEqual(context.overflow, labels.slice(2));
+    if (include === "both") assert.deepEqual(context.overflow, []);
   }
   assert.deepEqual(await channelsOf(user), [
     "USER.name 0",
@@ -190,18 +190,39 @@ test("free labels come last, by label, in every answer, and what has no room in 
     "ZOO.bear 257",
   ]);
   const flushed = ok(await post("/flush", { user_id: user }));
-  assert.deepEqual([flushed.overflow, flushed.lossless], [labels.slice(2), false]);
-  const read = ok(await post("/read", { user_id: user, block: flushed.fdm_block }));
-  assert.deepEqual(
-    read.facts.map(({ label }: Fact) => label),
-    labels.slice(0, 2),
+  assert.deepEqual([flushed.overflow, flushed.lossless], [[], true]);
+  const read = async () =>
+    ok(await post("/read", { user_id: user, block: flushed.fdm_block })).facts.map(
+      ({ label, channel, value, mark }: Fact & { mark: string }) => [label, channel, value, mark].join(" "),
+    );
+  assert.deepEqual(await read(), [
+    "USER.name 0 Ada current",
+    "PREF.tone 14 dry current",
+    "AUNT.name 259 AUNT.name current",
+    "FAMILY.wife 258 FAMILY.wife current",
+    "ZOO.bear 257 ZOO.bear current",
+  ]);
+  for (const label of ["AUNT.name", "ZOO.bear", "PREF.tone"]) {
+    const model = ok(await get("/decode/model", { user_id: user, label }));
+    assert.deepEqual([model.source, model.verified], ["model", true], label);
+  }
+  ok(await encode(user, "ZOO.bear", "Bruno"));
+  ok(await remove("/facts", { user_id: user, label: "AUNT.name", keep_history: "true" }));
+  ok(await remove("/facts", { user_id: user, label: "FAMILY.wife" }));
+  assert.deepEqual((await read()).slice(2), [
+    "AUNT.name 256 AUNT.name forgotten",
+    "FAMILY.wife 256 FAMILY.wife unknown_here",
+    "ZOO.bear 257 ZOO.bear replaced",
+  ]);
+  const noise = Buffer.from(Array.from({ length: 660 }, (_, i) => (i * 7919 * (i + 13)) % 251)).toString(
+    "base64",
   );
-  const model = ok(await get("/decode/model", { user_id: user, label: "ZOO.bear" }));
-  assert.deepEqual([model.value, model.source, model.verified], ["ZOO.bear", "state", false]);
-  const alone = "only-free";
-  ok(await make(alone, "FAMILY.wife", "Grace"));
-  const block = ok(await get("/context", { user_id: alone })).fdm_block;
-  assert.deepEqual(ok(await post("/read", { user_id: alone, block })).facts, []);
+  ok(await make(user, "ZOO.tapes", noise));
+  ok(await make(user, "ZOO.songs", noise.split("").reverse().join("")));
+  const full = ok(await get("/context", { user_id: user, details: "true" }));
+  assert.deepEqual(full.overflow, ["USER.name", "PREF.tone", "ZOO.bear", "ZOO.tapes"]);
+  const model = ok(await get("/decode/model", { user_id: user, label: "ZOO.tapes" }));
+  assert.deepEqual([model.value, model.source, model.verified], [noise, "state", false]);
 });
 
 test("a label keeps its number as long as it has a fact or a history anywhere, and no other gets it", async () => {
