@@ -161,7 +161,7 @@ test("undo takes back whatever was done last, to the end of a fact, and the undo
     ["remember", "PREF.avoid", "emoji", "--add"],
     ["forget", "PREF.tone"],
     ["forget", "PREF.avoid", "--item", "jargon"],
-    ["import", notes, "--write"],
+    ["import", notes, "--yes"],
     ["restore", "PREF.tone", String(revision)],
     ["rollback", "--to", start],
   ];
