@@ -8,7 +8,7 @@ import type { Failure } from "../../src/base/errors.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { write } from "../conformance/store.ts";
 import { viewOf } from "../fixtures/views.ts";
-import { newDatabase, openStore } from "./server.ts";
+import { newDatabase, openStore, SERVICE_LOCK_MS } from "./server.ts";
 
 /** Locks a user's row until it is told to let go. */
 async function lockUser(context: TestContext, url: string, userId: string): Promise<() => Promise<void>> {
@@ -71,7 +71,7 @@ test("a lock on one user holds back that user only, and in order", async (t) => 
 
 test("a user whose lock stays is refused as not stored after five seconds, and is free with the lock", async (t) => {
   const url = await newDatabase();
-  const store = await openStore(url, { statementTimeoutMs: 5_000 });
+  const store = await openStore(url, { statementTimeoutMs: SERVICE_LOCK_MS });
   await store.write(write("locked", [[0, "before"]]));
   const letGo = await lockUser(t, url, "locked");
   const waitedMs = await timed(
