@@ -13,7 +13,7 @@ const EXAMPLE = `"${process.execPath}" "${join(packageFolder, "examples", "forge
 test("the example starts its own service, shows an agent with and without memory, and leaves nothing behind", async (t) => {
   builtSideband();
   const host = makeHost(t);
-  const { status, stdout, stderr } = await host.shell(EXAMPLE, { env: { TMPDIR: host.home } });
+  const { status, stdout, stderr } = await host.program(EXAMPLE, { env: { TMPDIR: host.home } });
   assert.deepEqual([status, stderr], [0, ""]);
   assert.equal(stdout.split("── compaction").length, 5);
   assert.match(
@@ -33,7 +33,7 @@ test("with a key the example uses that service, and forgets its facts at the end
   const running = await startRunning();
   t.after(() => running.end());
   const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key };
-  const { status, stdout, stderr } = await makeHost(t).shell(EXAMPLE, { env });
+  const { status, stdout, stderr } = await makeHost(t).program(EXAMPLE, { env });
   assert.deepEqual([status, stderr], [0, ""]);
   assert.match(stdout, /\nagent {2}"Ada; /);
   const { json } = await running.call("GET", "/usage");

@@ -238,7 +238,7 @@ suite("hooks", { concurrency: false }, () => {
       path === "/facts" ? { body: { user_id: "ada", channel_count: 1, facts } } : "hang",
     );
     const input = JSON.stringify({ ...CLAUDE, hook_event_name: "SessionStart", source: "startup" });
-    const env = { SIDEBAND_API_URL: slow.url, SIDEBAND_TIMEOUT_MS: "4000" };
+    const env = { SIDEBAND_API_URL: slow.url, SIDEBAND_TIMEOUT_MS: "10000" };
     const { status, stdout, stderr } = await host.shell("sideband hook --user ada --include both", {
       input,
       env,

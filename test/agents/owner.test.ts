@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { builtSideband } from "./built.ts";
-import { endOwner, PATIENCE_MS } from "./host.ts";
+import { endOwner, inputOf, PATIENCE_MS } from "./host.ts";
 import { callCommand } from "./loaded-command.ts";
 
 interface Finished {
@@ -30,7 +30,7 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-const start = (folder: string, ...args: string[]) => startWith({}, folder, ...args);
+const start = (folder: string, ...args: string[]) => startWith({}, folder, args);
 
 const environment = (folder: string) => ({
   PATH: process.env.PATH ?? "",
@@ -40,9 +40,14 @@ const environment = (folder: string) => ({
   SIDEBAND_PROJECT: "off",
 });
 
-function startWith(settings: Record<string, string>, folder: string, ...args: string[]): ChildProcess {
+function startWith(
+  settings: Record<string, string>,
+  folder: string,
+  args: readonly string[],
+  stdin: "pipe" | number = "pipe",
+): ChildProcess {
   const env = { ...environment(folder), ...settings };
-  return spawn(process.execPath, [builtSideband(), ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
+  return spawn(process.execPath, [builtSideband(), ...args], { env, stdio: [stdin, "pipe", "pipe"] });
 }
 
 /** A fact by the terminal's command, without a process of its own. It starts an owner where there is none. */
@@ -60,7 +65,7 @@ async function finish(child: ChildProcess, input = ""): Promise<Finished> {
   child.stderr!.on("data", (chunk) => {
     text.err += chunk;
   });
-  child.stdin!.on("error", () => {}).end(input);
+  child.stdin?.on("error", () => {}).end(input);
   const [status] = await once(child, "close");
   return { status, ...text };
 }
@@ -68,12 +73,16 @@ async function finish(child: ChildProcess, input = ""): Promise<Finished> {
 /** On a busy machine processes that start at once take longer than an agent waits. */
 const PATIENT = { SIDEBAND_TIMEOUT_MS: PATIENCE_MS };
 
-const hook = (folder: string, event: string, settings = PATIENT) =>
-  finish(startWith(settings, folder, "hook", "--user", "ada"), JSON.stringify({ hook_event_name: event }));
+async function hook(folder: string, event: string, settings = PATIENT): Promise<Finished> {
+  const stdin = inputOf(JSON.stringify({ hook_event_name: event }));
+  const finished = finish(startWith(settings, folder, ["hook", "--user", "ada"], stdin));
+  closeSync(stdin);
+  return finished;
+}
 
 /** An agent that remembers one value after the other under one label; resolves with what the tools answered. */
 async function remember(folder: string, label: string, values: readonly string[]): Promise<string[]> {
-  const child = startWith(PATIENT, folder, "mcp", "--user", "ada");
+  const child = startWith(PATIENT, folder, ["mcp", "--user", "ada"]);
   const answers: string[] = [];
   const say = (message: object) => child.stdin!.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const clientInfo = { name: "test", version: "1" };

@@ -48,14 +48,14 @@ for (const [name, { file, command, program }] of Object.entries(RUNS)) {
     builtSideband();
     const running = await startRunning();
     t.after(() => running.end());
-    const { home, shell } = makeHost(t);
+    const { home, program: run } = makeHost(t);
     mkdirSync(join(home, "node_modules"));
     symlinkSync(packageFolder, join(home, "node_modules", "sideband"));
     writeFileSync(join(home, file), program.replaceAll(ADDRESS, running.url));
     // The program waits 2 seconds for its memory, as agents do: the first block is built before it runs.
     await running.call("POST", "/encode", { body: { user_id: "warm", label: "USER.name", value: "x" } });
     await running.call("POST", "/flush", { body: { user_id: "warm" } });
-    const { status, stdout, stderr } = await shell(command, {
+    const { status, stdout, stderr } = await run(command, {
       env: {
         SIDEBAND_API_KEY: running.key,
         PYTHONPATH: join(packageFolder, "python"),

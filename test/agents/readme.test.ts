@@ -69,7 +69,7 @@ test("the program of README.md puts the fact into the prompt", async (t) => {
   builtSideband();
   const running = await startRunning();
   t.after(() => running.end());
-  const { home, shell } = makeHost(t);
+  const { home, program: run } = makeHost(t);
   mkdirSync(join(home, "node_modules"));
   symlinkSync(packageFolder, join(home, "node_modules", "sideband"));
   // The program waits 2 seconds for its memory, as agents do: the first block is built before it runs.
@@ -78,7 +78,7 @@ test("the program of README.md puts the fact into the prompt", async (t) => {
   const [program] = samples("ts");
   assert.ok(program.includes(ADDRESS));
   writeFileSync(join(home, "agent.mjs"), `${program.replace(ADDRESS, running.url)}\nconsole.log(system);\n`);
-  const { status, stdout, stderr } = await shell(`"${process.execPath}" agent.mjs`, {
+  const { status, stdout, stderr } = await run(`"${process.execPath}" agent.mjs`, {
     env: { SIDEBAND_API_KEY: running.key },
   });
   assert.deepEqual([status, stderr], [0, ""], program);

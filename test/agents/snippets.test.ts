@@ -96,7 +96,7 @@ suite("snippets", { concurrency: false }, () => {
       return `console.log("==== ${page}");\nawait import("./snippet-${i}.mjs");\n`;
     });
     writeFileSync(join(host.home, "all.mjs"), all.join(""));
-    const { status, stdout, stderr } = await host.shell(`"${process.execPath}" all.mjs`, { env });
+    const { status, stdout, stderr } = await host.program(`"${process.execPath}" all.mjs`, { env });
     assert.deepEqual([status, stderr], [0, ""], stdout);
     const printed: Record<string, string> = {};
     for (const part of stdout.split("==== ").slice(1)) {
@@ -134,7 +134,7 @@ suite("snippets", { concurrency: false }, () => {
     await running.call("POST", "/flush", { body: { user_id: "warm" } });
     const printed: string[] = [];
     for (const text of [...snippetsIn("python").map((snippet) => snippet.text), ...texts]) {
-      const { status, stdout, stderr } = await host.shell("python3 -", { env, input: text });
+      const { status, stdout, stderr } = await host.program("python3 -", { env, input: text });
       assert.deepEqual([status, stderr], [0, ""], stderr);
       printed.push(stdout);
     }

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
-import { endOwner, PATIENCE_MS } from "./host.ts";
+import { endOwner, inputOf, PATIENCE_MS } from "./host.ts";
 import { type PackedProject, packedProject } from "./packed.ts";
 
 const VERSIONS = ["0.9.0", "0.10.0"] as const;
@@ -50,18 +50,25 @@ function newFolder(t: TestContext) {
     USER: "ada",
     SIDEBAND_TIMEOUT_MS: PATIENCE_MS,
   };
-  const start = (release: 0 | 1, ...args: string[]) =>
-    spawn(process.execPath, [scripts[release], ...args], { cwd: home, env, stdio: ["pipe", "pipe", "pipe"] });
+  const start = (release: 0 | 1, args: readonly string[], input = "") => {
+    const stdin = inputOf(input);
+    const child = spawn(process.execPath, [scripts[release], ...args], {
+      cwd: home,
+      env,
+      stdio: [stdin, "pipe", "pipe"],
+    });
+    closeSync(stdin);
+    return child;
+  };
   const run = async (release: 0 | 1, args: string[], input = ""): Promise<Finished> => {
-    const child = start(release, ...args);
+    const child = start(release, args, input);
     const text = { out: "", err: "" };
-    child.stdout.on("data", (chunk) => {
+    child.stdout!.on("data", (chunk) => {
       text.out += chunk;
     });
-    child.stderr.on("data", (chunk) => {
+    child.stderr!.on("data", (chunk) => {
       text.err += chunk;
     });
-    child.stdin.end(input);
     const [status] = await once(child, "close");
     return { status, ...text };
   };
@@ -101,9 +108,9 @@ test("an operator's command of the new release takes over, too; a service of the
   assert.equal(exported.status, 0, exported.err);
   assert.match(exported.out, /"value":"Ada"/);
   assert.notEqual((await owner())?.version, VERSIONS[0]);
-  const service = start(0, "serve");
+  const service = start(0, ["serve"]);
   t.after(() => service.kill("SIGKILL"));
-  await once(service.stdout, "data");
+  await once(service.stdout!, "data");
   while ((await owner())?.pid !== service.pid) await new Promise((resolve) => setTimeout(resolve, 20));
   const facts = await run(1, ["facts", "--user", "ada"]);
   assert.deepEqual([facts.status, facts.err], [0, ""]);

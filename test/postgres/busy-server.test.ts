@@ -8,7 +8,7 @@ import type { Failure } from "../../src/base/errors.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { write } from "../conformance/store.ts";
 import { viewOf } from "../fixtures/views.ts";
-import { newDatabase, openStore } from "./server.ts";
+import { newDatabase, openStore, SERVICE_LOCK_MS } from "./server.ts";
 
 /** Locks a user's row until it is told to let go. */
 async function lockUser(context: TestContext, url: string, userId: string): Promise<() => Promise<void>> {
@@ -48,7 +48,8 @@ async function timed(work: Promise<unknown>): Promise<number> {
 
 test("a lock on one user holds back that user only, and in order", async (t) => {
   const url = await newDatabase();
-  const store = await openStore(url, { poolMax: 8, statementTimeoutMs: LOCK_WAIT_MS });
+  // With one connection for commits: a group that waited for the lock would hold back all of them.
+  const store = await openStore(url, { poolMax: 4, statementTimeoutMs: LOCK_WAIT_MS });
   await Promise.all(["locked", ...names].map((name) => store.write(write(name, [[0, "before"]]))));
   const letGo = await lockUser(t, url, "locked");
 
@@ -71,7 +72,7 @@ test("a lock on one user holds back that user only, and in order", async (t) => 
 
 test("a user whose lock stays is refused as not stored after five seconds, and is free with the lock", async (t) => {
   const url = await newDatabase();
-  const store = await openStore(url, { statementTimeoutMs: 5_000 });
+  const store = await openStore(url, { statementTimeoutMs: SERVICE_LOCK_MS });
   await store.write(write("locked", [[0, "before"]]));
   const letGo = await lockUser(t, url, "locked");
   const waitedMs = await timed(

@@ -15,6 +15,8 @@ import type { StoreUnderTest } from "../conformance/store.ts";
 /** What survives a crash of the machine is not what these tests are about. */
 const WITHOUT_SYNC = ["fsync=off", "full_page_writes=off"];
 
+/** How long a service waits for a lock. */
+export const SERVICE_LOCK_MS: number = DATABASE_DEFAULTS.statementTimeoutMs;
 /** Stores and services of the tests are patient: a busy machine may take longer by itself than a service would wait. */
 Object.assign(DATABASE_DEFAULTS, { connectTimeoutMs: 30_000, statementTimeoutMs: 60_000 });
 

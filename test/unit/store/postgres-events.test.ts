@@ -6,7 +6,7 @@ import postgres from "postgres";
 import type { EndedFact, RecordedEvent } from "../../../src/memory/records.ts";
 import { write } from "../../conformance/store.ts";
 import { labelAt, numberOf, viewOf } from "../../fixtures/views.ts";
-import { newDatabase, openStore } from "../../postgres/server.ts";
+import { newDatabase, openStore, SERVICE_LOCK_MS } from "../../postgres/server.ts";
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 const HOUR_MS = 3_600_000;
@@ -131,7 +131,7 @@ test("postgres: two nodes that end the same facts record each end once, at its m
 
 test("postgres: facts of others end while somebody keeps a user locked", async (context) => {
   // So long the locked user is waited for.
-  const { sql, store } = await databaseWithStore(context, { statementTimeoutMs: 5_000 });
+  const { sql, store } = await databaseWithStore(context, { statementTimeoutMs: SERVICE_LOCK_MS });
   for (const userId of ["held", "ada"])
     await store.write({
       ...write(userId, []),
