@@ -49,7 +49,7 @@ test("postgres: a killed node leaves what it acknowledged, and of the rest all o
 async function killsWhole(store: StoreName, at: string): Promise<void> {
   const seed = Date.now() % 2 ** 32;
   const { done, undone } = await killWholeCalls(store, at, seededRandom(seed), 1).catch((error) => {
-    throw new Error(`seed ${seed}`, { cause: error });
+    throw new Error(`seed ${seed}: ${error.message}`, { cause: error });
   });
   assert.equal(done + undone, WHOLE_CALLS.length);
 }
