@@ -11,6 +11,13 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message);
 }
 
+/** The element of a list that must have one there. */
+export function elementAt<T>(list: readonly T[], index: number): T {
+  const element = list[index];
+  assert(element !== undefined, "the list has an element there");
+  return element;
+}
+
 /** Asserts that `value` is an integer in [min, max]. */
 export function assertInteger(value: number, min: number, max: number, name: string): void {
   if (!Number.isInteger(value) || value < min || value > max) {

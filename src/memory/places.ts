@@ -4,6 +4,7 @@
  * its label's scope says; what is read is merged, and the innermost place counts.
  */
 
+import { elementAt } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
 import { PROJECT_SEGMENT_LENGTH_MAX } from "../base/limits.ts";
 import { checkIdentifier, identifierFault } from "./identifiers.ts";
@@ -53,7 +54,7 @@ export function isInside(place: Place, outer: Place): boolean {
 }
 
 export function innermost(places: readonly Place[]): Place {
-  return places[places.length - 1];
+  return elementAt(places, places.length - 1);
 }
 
 /** Whom a block is sealed for. No user_id holds U+0000, so none names the place of another. */

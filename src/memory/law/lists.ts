@@ -1,5 +1,6 @@
 /** Facts that are lists: items joined by "; ". An item is added or removed by the law, so that of many at once none is lost. */
 
+import { elementAt } from "../../base/assert.ts";
 import { utf8 } from "../../base/bytes.ts";
 import { Failure } from "../../base/errors.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
@@ -12,7 +13,7 @@ export const ITEM_SEPARATOR = ";";
 /** An item that is there already is not added again. */
 export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: number): FactChange[] {
   const { label, places, item, terms, free, expiresAtMs, ifRevision } = change;
-  const [place] = places;
+  const place = elementAt(places, 0);
   const present = memory.live({ place, label }, nowMs);
   const items = itemsOf(present?.value);
   const value = (items.includes(item) ? items : [...items, item]).join(JOINT);

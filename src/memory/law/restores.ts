@@ -41,10 +41,11 @@ export function* rollbackSteps(
   for (const { place, label } of memory.names) {
     yield;
     const values = valuesOf(memory, { place, label }, nowMs);
-    if (values.length === 0) continue;
+    const [first] = values;
+    if (first === undefined) continue;
     const present = memory.live({ place, label }, nowMs);
     const last = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
-    if (last === undefined && values[0].ordinal > 1) {
+    if (last === undefined && first.ordinal > 1) {
       unreached.push({ place, label });
       continue;
     }

@@ -9,7 +9,7 @@
  * group, its users are committed apart (HeldUsers), and the lane goes on.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert, elementAt } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
@@ -174,7 +174,7 @@ export class GroupCommit {
       this.#storedMs = this.#options.monotonic.now();
       this.#failed = undefined;
       this.#answer(group, ({ resolve, reject }, i) => {
-        const result = results[i];
+        const result = elementAt(results, i);
         if (result instanceof Failure) reject(result);
         else resolve(result);
       });

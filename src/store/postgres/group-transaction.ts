@@ -4,7 +4,7 @@
  * (queries/group-writes). Nothing that is read before the lock is written after it.
  */
 
-import { assert } from "../../base/assert.ts";
+import { elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
 import { inSlices, type Sliced } from "../../base/slices.ts";
@@ -35,25 +35,27 @@ export function groupTransaction(
   requests: readonly WriteRequest[],
   { historyMax, isCluster, turns }: GroupOptions,
 ): Transaction<WriteResult[]> {
-  assert(requests.length >= 1, "a group has a write");
+  const { account } = elementAt(requests, 0);
   const group = usersOf(requests);
   const { users, userOf } = group;
-  const turn = () => turns.next(requests[0].account);
+  const turn = () => turns.next(account);
   return async (sql, onSend) => {
     const statements = new Statements(sql, isCluster);
     try {
       const found = await readGroup(statements, requests, group, turn);
       const memories: UserMemory[] = [];
       for (const [i, user] of found.users.entries()) {
-        const counts = await countPlaces(statements, users[i], user);
-        const isWhole = users[i].inside.length > 0;
+        const named = elementAt(users, i);
+        const counts = await countPlaces(statements, named, user);
+        const isWhole = named.inside.length > 0;
         const memory = new UserMemory({ ...user, named: [], isWhole, ...(counts && { counts }) }, historyMax);
         await inSlices(addAll(memory, user.named), turn);
         memories.push(memory);
       }
-      const deciding = decide(requests, (i) => memories[userOf[i]], found);
+      const deciding = decide(requests, (i) => elementAt(memories, elementAt(userOf, i)), found);
       const decisions = await inSlices(deciding, turn);
-      const records = recordsOf(requests, decisions, (i) => users[userOf[i]], found);
+      const ofUser = (i: number) => elementAt(users, elementAt(userOf, i));
+      const records = recordsOf(requests, decisions, ofUser, found);
       const isChanged = decisions.some(
         (decision) => !(decision instanceof Failure) && decision.outcome.outcome === "stored",
       );
@@ -86,7 +88,7 @@ function* decide(
 ): Sliced<(Decision | Failure)[]> {
   const counts = new Map(used);
   const others = requests.map(
-    ({ places, nowMs }, i) => channelCounts[i] - memoryOf(i).countLive(places, nowMs),
+    ({ places, nowMs }, i) => elementAt(channelCounts, i) - memoryOf(i).countLive(places, nowMs),
   );
   const decisions: (Decision | Failure)[] = [];
   for (const [i, request] of requests.entries()) {
@@ -96,7 +98,7 @@ function* decide(
     const found = {
       replay: replays.get(i)?.replay,
       used: counter === undefined ? 0 : (counts.get(counter) ?? 0),
-      others: others[i],
+      others: elementAt(others, i),
       gone: gone.get(request.account) ?? NONE,
     };
     try {
@@ -122,13 +124,14 @@ function resultsOf(
   const byOthers = new Map([...after].map(([name, used]) => [name, used - (before.get(name) ?? 0)]));
   const names = requests.map(({ quota }) => (quota === undefined ? "" : counterName(quota)));
   for (const [i, decision] of decisions.entries()) {
-    const more = byOthers.get(names[i]);
-    if (more !== undefined && !(decision instanceof Failure)) byOthers.set(names[i], more - decision.counted);
+    const name = elementAt(names, i);
+    const more = byOthers.get(name);
+    if (more !== undefined && !(decision instanceof Failure)) byOthers.set(name, more - decision.counted);
   }
   return decisions.map((decision, i) => {
     if (decision instanceof Failure) return decision;
     const { outcome } = decision;
-    return { ...outcome, used: outcome.used + (byOthers.get(names[i]) ?? 0) };
+    return { ...outcome, used: outcome.used + (byOthers.get(elementAt(names, i)) ?? 0) };
   });
 }
 
@@ -145,7 +148,7 @@ function recordsOf(
   const events: GroupRecords["events"][number][] = [];
   const erased: GroupRecords["erased"][number][] = [];
   for (const [i, decision] of decisions.entries()) {
-    const request = requests[i];
+    const request = elementAt(requests, i);
     const { account, userId } = request;
     if (decision instanceof Failure || decision.outcome.outcome !== "stored") {
       if (replays.get(i)?.isNew) unkept.push(request);

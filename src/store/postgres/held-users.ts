@@ -67,7 +67,10 @@ export class HeldUsers {
     const end = await commit(group);
     // A write whose data the database refuses must fail alone: each write is tried by itself, in order.
     if (end === "refused")
-      while (left.length > 0 && (await commit([left[0]])) !== "locked") left = left.slice(1);
+      for (const write of group) {
+        if ((await commit([write])) === "locked") break;
+        left = left.slice(1);
+      }
     else if (end !== "locked") left = [];
     const lateMs = monotonic.now() - waitMaxMs;
     const isLate = ({ queuedMs }: QueuedWrite) => queuedMs <= lateMs;

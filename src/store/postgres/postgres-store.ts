@@ -3,7 +3,7 @@
  * cached here. Every other read asks the database, so it sees the last write that any node has acknowledged.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert, elementAt } from "../../base/assert.ts";
 import {
   type Clock,
   type MonotonicClock,
@@ -391,7 +391,7 @@ export class PostgresStore implements Store, EventLog {
     for (const fact of due) byUser.set(userName(fact), [...(byUser.get(userName(fact)) ?? []), fact]);
     const ended = await Promise.all(
       [...byUser.values()].map(async (facts) => {
-        const [{ account, userId }] = facts;
+        const { account, userId } = elementAt(facts, 0);
         const changes = facts.map(({ place, label }) => ({ kind: "expire", place, label }) as const);
         try {
           const outcome = await this.write({ account, userId, changes, places: [], nowMs });

@@ -77,7 +77,7 @@ async function runAndKill(store: StoreName, at: string, round: Round) {
 }
 
 /** The database may still be at work for a node that is gone. */
-async function untilAlone(url: string): Promise<void> {
+export async function untilAlone(url: string): Promise<void> {
   const sql = postgres(url, { max: 1 });
   for (let others = 1; others > 0; ) {
     const [row] = await sql<{ others: number }[]>`

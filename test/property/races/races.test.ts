@@ -1,15 +1,17 @@
 /**
- * A round of every pair of writes on the embedded store, of every third on two nodes with one PostgreSQL, and a killed process
+ * A round of every pair of writes on the embedded store, of every third on two nodes with one PostgreSQL, and killed processes
  * on each; `npm run test:races` has 200 rounds of all.
  */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seededRandom } from "../../../src/base/random.ts";
 import { newDatabase } from "../../postgres/server.ts";
 import { killRound } from "./kills.ts";
 import { PAIRS } from "./plans.ts";
 import { type Nodes, type Round, runAll, runRound } from "./round.ts";
 import { inNewFolder, openNodes, type StoreName } from "./stores.ts";
+import { killWholeCalls, WHOLE_CALLS } from "./whole-kills.ts";
 
 const ROUNDS: readonly Round[] = PAIRS.map((pair, i) => ({ pair, seed: i + 1 }));
 const KILLED: Round = { pair: ["batch", "move"], seed: 1 };
@@ -43,3 +45,17 @@ test("embedded: a killed process leaves what it acknowledged, and of the rest al
 
 test("postgres: a killed node leaves what it acknowledged, and of the rest all or nothing", async () =>
   void (await killRound("postgres", await newDatabase(), KILLED)));
+
+async function killsWhole(store: StoreName, at: string): Promise<void> {
+  const seed = Date.now() % 2 ** 32;
+  const { done, undone } = await killWholeCalls(store, at, seededRandom(seed), 1).catch((error) => {
+    throw new Error(`seed ${seed}: ${error.message}`, { cause: error });
+  });
+  assert.equal(done + undone, WHOLE_CALLS.length);
+}
+
+test("embedded: of a rollback, move, erasure or import of 10,000 facts a killed process leaves all or nothing", () =>
+  inNewFolder((folder) => killsWhole("embedded", folder)));
+
+test("postgres: of a rollback, move, erasure or import of 10,000 facts a killed node leaves all or nothing", async () =>
+  killsWhole("postgres", await newDatabase()));

@@ -1,19 +1,23 @@
 /**
  * Every pair of writes against one another: npm run test:races -- [SEED] [ROUNDS] [embedded|postgres|nodes]. 200 rounds of
- * each pair on each store by default, then processes that are killed in the midst of a round. A broken rule is told with
- * its pair and seed, the first ones with all that was called; the others go on.
+ * each pair on each store by default, then processes that are killed in the midst of a round, or of a call on 10,000 facts.
+ * A broken rule is told with its pair and seed, the first ones with all that was called; the others go on.
  */
 
 import assert from "node:assert/strict";
 import { PostgresServer } from "../../../bench/store/postgres-server.ts";
+import { seededRandom } from "../../../src/base/random.ts";
 import { ProgressLine } from "../../../src/cli/printed.ts";
 import { killRound } from "./kills.ts";
 import { PAIRS } from "./plans.ts";
 import { type Round, runAll, runRound } from "./round.ts";
 import { inNewFolder, openNodes, STORES, type StoreName } from "./stores.ts";
+import { killWholeCalls } from "./whole-kills.ts";
 
 const KILLS_AT_ONCE = 2;
 const SHOWN_MAX = 3;
+/** One cycle of killed calls on a whole user comes with so many rounds of a pair. */
+const ROUNDS_OF_WHOLE = 20;
 
 const [seed = 1, rounds = 200] = process.argv.slice(2, 4).map(Number);
 const chosen = process.argv[4];
@@ -69,5 +73,12 @@ for (const store of STORES) {
   };
   await all(`kills on ${store}`, roundsOf(1), kill, KILLS_AT_ONCE);
   console.log(`calls were in flight at ${inFlight} of the kills`);
+  const cycles = Math.ceil(rounds / ROUNDS_OF_WHOLE);
+  const killWhole = (at: string) => killWholeCalls(store, at, seededRandom(seed), cycles);
+  const { done, undone } =
+    store === "embedded"
+      ? await inNewFolder(killWhole)
+      : await killWhole(await server!.createDatabase("whole"));
+  console.log(`kills in calls on 10,000 facts on ${store}: ${done} were done whole, ${undone} not at all`);
 }
 await server?.remove();

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
+import { elementAt } from "../../../base/assert.ts";
 import { EVENTS_KEPT_MS } from "../../../memory/events.ts";
 import type { EventKind, EventLog, RecordedEvent } from "../../../memory/records.ts";
 import type { Database, Query } from "../connection/database.ts";
@@ -80,7 +81,7 @@ export function readEvents(
           e.kind, e.written_by, e.at_ms
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         JOIN sideband.settings AS s ON s.slot = 0 AND s.name = 'events'
-        LEFT JOIN sideband.event_logs AS l ON l.slot = 0 AND l.account = ${accounts[0]}
+        LEFT JOIN sideband.event_logs AS l ON l.slot = 0 AND l.account = ${elementAt(accounts, 0)}
         LEFT JOIN (
           SELECT number, account, user_id, place, label, revision, kind, written_by, at_ms FROM sideband.events
           WHERE slot = 0 AND account = ANY(${[...accounts]}::text[]) AND number > ${after}

@@ -3,6 +3,7 @@
  * snapshot, so that a stamp and the facts it stands for always belong together.
  */
 
+import { elementAt } from "../../../base/assert.ts";
 import { USER_ID_LENGTH_MAX } from "../../../base/limits.ts";
 import { atOnce, inSlices, type Sliced } from "../../../base/slices.ts";
 import type {
@@ -252,7 +253,7 @@ export async function* walkAllUsers(read: Reading): AsyncGenerator<{ account: st
     );
     for (const row of rows) yield { account: row.account, userId: row.userId };
     if (rows.length < WALK_PAGE) return;
-    last = rows[rows.length - 1];
+    last = elementAt(rows, rows.length - 1);
   }
 }
 
@@ -288,7 +289,7 @@ export async function* walkUsersOf(
     const users = await read(listUsers(account, { prefix: "", after, limit: WALK_PAGE }));
     for (const userId of users) yield { account, userId };
     if (users.length < WALK_PAGE) return;
-    after = users[users.length - 1];
+    after = elementAt(users, users.length - 1);
   }
 }
 

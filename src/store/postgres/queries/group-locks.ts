@@ -4,7 +4,7 @@
  * missing is made, so that there is something to lock.
  */
 
-import { assert } from "../../../base/assert.ts";
+import { assert, elementAt } from "../../../base/assert.ts";
 import { findChannel } from "../../../base/channels.ts";
 import { readingOf } from "../../../memory/law/law.ts";
 import { type FactName, nameOf } from "../../../memory/law/user-memory.ts";
@@ -35,7 +35,7 @@ export function usersOf(requests: readonly WriteRequest[]): { users: GroupUser[]
     else writes.push(request);
   }
   const users = [...byUser.values()].map((writes) => {
-    const [{ account, userId }] = writes;
+    const { account, userId } = elementAt(writes, 0);
     const readings = writes.map(readingOf);
     const names = readings.flatMap((reading) => reading.names);
     const places = [...new Set(writes.flatMap((write) => write.places))];
@@ -102,7 +102,7 @@ export async function lockReplays(
     found.map((row) => {
       const one = byKey.get(`${row.key_id}\0${row.idempotency_key}`);
       assert(one !== undefined, "a replay record belongs to a write with a key");
-      const isOver = row.is_new || row.expires_at_ms <= requests[one.write].nowMs;
+      const isOver = row.is_new || row.expires_at_ms <= elementAt(requests, one.write).nowMs;
       const isSame = Buffer.compare(one.fingerprint, row.fingerprint) === 0;
       const { channel_count: channelCount, revision } = row;
       const replay = isOver ? undefined : isSame ? { channelCount, revision } : "mismatch";

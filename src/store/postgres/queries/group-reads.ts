@@ -3,6 +3,7 @@
  * together; nobody waits between them.
  */
 
+import { elementAt } from "../../../base/assert.ts";
 import { findChannel } from "../../../base/channels.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
 import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
@@ -106,14 +107,21 @@ export async function readGroup(
   return {
     users: users.map((user, i) => {
       const { revision, facts, heads, numbers } = counts.get(userName(user)) ?? missing();
-      return { revision, facts, heads, numbers, named: named[i], labels: labels[i] };
+      return {
+        revision,
+        facts,
+        heads,
+        numbers,
+        named: elementAt(named, i),
+        labels: elementAt(labels, i),
+      };
     }),
     replays: withAnswers(await replays, byKind.get("answer") ?? []),
     used: new Map(
-      byKind.get("used")?.map(({ number, revision }) => [counterName(counters[number]), revision]),
+      byKind.get("used")?.map(({ number, revision }) => [counterName(elementAt(counters, number)), revision]),
     ),
     channelCounts: requests.map(({ nowMs }, i) => {
-      const row = inViews.get(viewOf[i]);
+      const row = inViews.get(elementAt(viewOf, i));
       if (row === undefined) return 0;
       const ends = row.value === null ? [] : row.value.split(",");
       return row.ordinal + ends.filter((end) => Number(end) > nowMs).length;
@@ -256,8 +264,9 @@ function viewsOf(requests: readonly WriteRequest[], userOf: readonly number[]) {
   const views: GroupView[] = [];
   const numbers = new Map<string, number>();
   const viewOf = requests.map(({ places }, i) => {
-    const name = `${userOf[i]}\n${places.join("\n")}`;
-    const number = numbers.get(name) ?? views.push({ user: userOf[i], places }) - 1;
+    const user = elementAt(userOf, i);
+    const name = `${user}\n${places.join("\n")}`;
+    const number = numbers.get(name) ?? views.push({ user, places }) - 1;
     numbers.set(name, number);
     return number;
   });
@@ -268,7 +277,7 @@ function viewsOf(requests: readonly WriteRequest[], userOf: readonly number[]) {
 function viewParts(statements: Statements, users: readonly GroupUser[], views: readonly GroupView[]): Part[] {
   const partOf = (isWanted: (view: GroupView) => boolean, until: Part, grouping: Part) => {
     const cells = views.flatMap((view, i) => {
-      const { slot, account, userId } = users[view.user];
+      const { slot, account, userId } = elementAt(users, view.user);
       return isWanted(view) ? view.places.map((place): Cell[] => [slot, account, userId, place, i]) : [];
     });
     if (cells.length === 0) return [];
@@ -358,8 +367,9 @@ function* foundOf(
   const found = users.map(() => new Map<string, Found>());
   const of = (user: number, { place, label }: FactName) => {
     const name = nameOf({ place, label });
-    const known = found[user].get(name) ?? { place, label, present: undefined, earlier: [], last: 0 };
-    found[user].set(name, known);
+    const byName = elementAt(found, user);
+    const known = byName.get(name) ?? { place, label, present: undefined, earlier: [], last: 0 };
+    byName.set(name, known);
     return known;
   };
   for (const [user, { names }] of users.entries()) {

@@ -1,5 +1,6 @@
 /** The second trip of a group: what the law has made of it is stored, and committed with it. */
 
+import { elementAt } from "../../../base/assert.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
 import type { FactDifference, UserMemory } from "../../../memory/law/user-memory.ts";
 import type { FactRecord, WriteRequest } from "../../../memory/ports.ts";
@@ -69,9 +70,9 @@ export async function storeGroup(
 ): Promise<Map<string, number>> {
   const changed = await inSlices(changesOf(users, memories), turn);
   const labels = users.flatMap((user, i) =>
-    Array.from(memories[i].labelDifferences(), ({ label, present }) => ({ user, label, present })),
+    Array.from(elementAt(memories, i).labelDifferences(), ({ label, present }) => ({ user, label, present })),
   );
-  const stored = users.map((user, i) => ({ user, memory: memories[i] }));
+  const stored = users.map((user, i) => ({ user, memory: elementAt(memories, i) }));
   const { months, days } = countsOf(records);
   const sent: Promise<unknown>[] = [];
   const send = (answers: readonly Promise<unknown>[]) => {
@@ -128,7 +129,7 @@ interface ChangedFact {
 function* changesOf(users: readonly GroupUser[], memories: readonly UserMemory[]): Sliced<ChangedFact[]> {
   const changed: ChangedFact[] = [];
   for (const [i, user] of users.entries()) {
-    for (const difference of memories[i].differences()) {
+    for (const difference of elementAt(memories, i).differences()) {
       yield;
       changed.push({ user, difference });
     }

@@ -8,7 +8,7 @@
  * each part is a statement of its own there. Citus takes them together too; which of the two is faster was not measured.
  */
 
-import { assert } from "../../../base/assert.ts";
+import { assert, elementAt } from "../../../base/assert.ts";
 import type { Sql } from "../connection/database.ts";
 import { answerOf, asMixedUp, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 
@@ -75,8 +75,8 @@ export class Statements {
         (ticket) => this.send<Row>`SELECT ${ticket}::bigint AS ticket, t.* FROM (${query}) AS t ${columns}`,
       ),
     );
-    const found = await allOf(answers);
-    return found.length === 1 ? found[0] : found.flat();
+    const [first = [], ...more] = await allOf(answers);
+    return more.length === 0 ? first : [first, ...more].flat();
   }
 
   /** Makes changes, each an INSERT, UPDATE or DELETE without RETURNING, of which none needs to see another. */
@@ -111,20 +111,21 @@ export class Statements {
    */
   slotsOf(rows: RowsOf): Part {
     if (!this.isCluster) return NOTHING;
-    return part`AND f.slot = ANY(${[...new Set(rows.map(([slot]) => slot))]}::integer[])`;
+    return part`AND f.slot = ANY(${[...new Set(rows.map((row) => elementAt(row, 0)))]}::integer[])`;
   }
 }
 
 /** Adds to both; the last text goes on. */
 function collect({ texts, values }: Part, all: string[], parameters: (Cell | readonly Cell[])[]): void {
-  all[all.length - 1] += texts[0];
+  const goOn = (text: string) => void all.push(`${all.pop() ?? ""}${text}`);
+  goOn(elementAt(texts, 0));
   for (const [i, value] of values.entries()) {
     if (value instanceof Part) {
       collect(value, all, parameters);
-      all[all.length - 1] += texts[i + 1];
+      goOn(elementAt(texts, i + 1));
     } else {
       parameters.push(value);
-      all.push(texts[i + 1]);
+      all.push(elementAt(texts, i + 1));
     }
   }
 }
@@ -153,14 +154,14 @@ export async function allOf<T>(answers: readonly Promise<T>[]): Promise<T[]> {
 /** Rows to join with a table. */
 export function arraysOf(types: readonly ColumnType[], rows: RowsOf): Part {
   assert(rows.length > 0, "a list of rows is not empty");
-  const columns = types.map((type, i) => cast([rows.map((row) => row[i])], type, "[]"));
+  const columns = types.map((type, i) => cast([rows.map((row) => elementAt(row, i))], type, "[]"));
   return part`SELECT * FROM unnest(${joined(columns)})`;
 }
 
 function valuesOf(types: readonly ColumnType[], rows: RowsOf): Part {
   assert(rows.length > 0, "a list of rows is not empty");
   const lists = rows.map((row) => {
-    return part`(${joined(row.map((cell, i) => cast([cell], types[i])))})`;
+    return part`(${joined(row.map((cell, i) => cast([cell], elementAt(types, i))))})`;
   });
   return part`VALUES ${joined(lists)}`;
 }

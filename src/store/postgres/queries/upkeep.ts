@@ -7,7 +7,7 @@ import type { EndedFact } from "../../../memory/records.ts";
 import { readCluster } from "../cluster/distribution.ts";
 import { SLOT_COUNT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
-import { answerOf, type Ticketed } from "../connection/tickets.ts";
+import { answerOf, onlyRow, type Ticketed } from "../connection/tickets.ts";
 
 /** Tables up to this size are counted; for larger ones the planner's estimate is used. */
 const COUNTED_BYTES_MAX = 16 * 2 ** 20;
@@ -24,8 +24,8 @@ export function writeProbe(slot: number, nowMs: number): Query<void> {
 
 export function readServer(): Query<string> {
   return async (sql) => {
-    const [row] = await sql<{ version: string }[]>`SELECT current_setting('server_version') AS version`;
-    return `PostgreSQL ${row.version}`;
+    const rows = await sql<{ version: string }[]>`SELECT current_setting('server_version') AS version`;
+    return `PostgreSQL ${onlyRow(rows).version}`;
   };
 }
 
