@@ -1,6 +1,6 @@
 /**
  * Moments as people say them: "friday", "next monday 9:00", "in 3 days", "1y", "31 Dec", "2h ago", "2026-12-31". Days and
- * hours are those of a time zone, by the tables of Intl. Where the clocks go forward, an hour that does not exist is the one
+ * hours are those of a time zone, which is given as its offset at any moment. Where the clocks go forward, an hour that does not exist is the one
  * after it; where they go back, the first of two counts.
  *
  * As an end, a day counts to its last second, and "friday" is the coming one, today as well. As a start, a day is its first
@@ -10,6 +10,12 @@
 import { momentOf } from "./clock.ts";
 
 export type MomentUse = "start" | "end";
+
+/** How many milliseconds the clocks of a zone are ahead of UTC at a moment. */
+export type Zone = (ms: number) => number;
+
+/** The zone of this process. */
+export const ownZone: Zone = (ms) => -60_000 * new Date(ms).getTimezoneOffset();
 
 /** For messages: what can be said. */
 export const SPOKEN_ENDS =
@@ -61,8 +67,8 @@ const MONTH_DAY = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?$/;
 /** Nobody means more, and calendars end somewhere. */
 const DAYS_MAX = 366_000;
 
-/** The moment in milliseconds since 1970, or undefined where the text says none. @param zone such as Europe/Berlin */
-export function spokenMoment(text: string, use: MomentUse, nowMs: number, zone: string): number | undefined {
+/** The moment in milliseconds since 1970, or undefined where the text says none. */
+export function spokenMoment(text: string, use: MomentUse, nowMs: number, zone: Zone): number | undefined {
   const said = text
     .trim()
     .toLowerCase()
@@ -89,7 +95,7 @@ function sizeOf(number: string): number {
 }
 
 /** "in 3 days", "3 days", "2h ago". */
-function durationMs(said: string, use: MomentUse, nowMs: number, zone: string): number | undefined {
+function durationMs(said: string, use: MomentUse, nowMs: number, zone: Zone): number | undefined {
   const [, ahead, number, unit, ago] = DURATION.exec(said) ?? [];
   if (unit === undefined) return undefined;
   const size = sizeOf(number);
@@ -99,7 +105,7 @@ function durationMs(said: string, use: MomentUse, nowMs: number, zone: string): 
 }
 
 /** Days and what is longer go by the calendar: in 3 days it is as late as now. */
-function laterMs(size: number, unit: string, nowMs: number, zone: string): number | undefined {
+function laterMs(size: number, unit: string, nowMs: number, zone: Zone): number | undefined {
   const name = unit.startsWith("mo") ? "mo" : unit[0];
   if (Math.abs(size) * UNIT_S[name] > DAYS_MAX * UNIT_S.d) return undefined;
   if (UNIT_S[name] < UNIT_S.d) return nowMs + size * UNIT_S[name] * SECOND_MS;
@@ -114,7 +120,7 @@ function laterMs(size: number, unit: string, nowMs: number, zone: string): numbe
 }
 
 /** A day, perhaps with a time; or a time alone. */
-function dayMs(said: string, use: MomentUse, nowMs: number, zone: string): number | undefined {
+function dayMs(said: string, use: MomentUse, nowMs: number, zone: Zone): number | undefined {
   const time = TIME.exec(said);
   const second = time === null ? undefined : secondOf(time);
   if (time !== null && second === undefined) return undefined;
@@ -204,29 +210,16 @@ function weekdayOf({ year, month, day }: Day): number {
 }
 
 /** What a clock in the zone shows. */
-function wallAt(ms: number, zone: string): Wall {
-  const shown = new Date(ms + offsetMs(ms, zone));
+function wallAt(ms: number, zone: Zone): Wall {
+  const shown = new Date(ms + zone(ms));
   const day = { year: shown.getUTCFullYear(), month: shown.getUTCMonth(), day: shown.getUTCDate() };
   return { ...day, second: Math.floor((shown.getTime() % DAY_MS) / SECOND_MS) };
 }
 
 /** When a clock in the zone shows that. */
-function instantMs({ year, month, day, second }: Wall, zone: string): number {
+function instantMs({ year, month, day, second }: Wall, zone: Zone): number {
   const shownMs = Date.UTC(year, month, day) + second * SECOND_MS;
-  const [before, after] = [offsetMs(shownMs - DAY_MS, zone), offsetMs(shownMs + DAY_MS, zone)];
-  const isAfter = offsetMs(shownMs - before, zone) !== before && offsetMs(shownMs - after, zone) === after;
+  const [before, after] = [zone(shownMs - DAY_MS), zone(shownMs + DAY_MS)];
+  const isAfter = zone(shownMs - before) !== before && zone(shownMs - after) === after;
   return shownMs - (isAfter ? after : before);
-}
-
-/** How far the clocks of the zone are ahead of UTC at a moment. */
-function offsetMs(ms: number, zone: string): number {
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone: zone,
-    hourCycle: "h23",
-    ...({ year: "numeric", month: "numeric", day: "numeric" } as const),
-    ...({ hour: "numeric", minute: "numeric", second: "numeric" } as const),
-  });
-  const parts = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-  const { year, month, day, hour, minute, second } = parts;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / SECOND_MS) * SECOND_MS;
 }
