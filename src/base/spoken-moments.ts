@@ -40,9 +40,7 @@ const MONTHS = "january february march april may june july august september octo
   " ",
 );
 /** In seconds; the last two are about so long. */
-const UNIT_S = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, mo: 2_592_000, y: 31_536_000 } as Readonly<
-  Record<string, number>
->;
+const UNIT_S = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, mo: 2_592_000, y: 31_536_000 };
 const NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
 const NAMED_DAYS: Readonly<Record<string, number>> = {
   "the day before yesterday": -2,
@@ -86,10 +84,14 @@ function zonedMs(text: string): number | undefined {
 export function spokenSeconds(text: string): number | undefined {
   const [, ahead, number, unit, ago] = DURATION.exec(text.trim().toLowerCase()) ?? [];
   if (unit === undefined || ahead !== undefined || ago !== undefined) return undefined;
-  return sizeOf(number) * UNIT_S[unit.startsWith("mo") ? "mo" : unit[0]] || undefined;
+  return sizeOf(number) * UNIT_S[unitOf(unit)] || undefined;
 }
 
-function sizeOf(number: string): number {
+function unitOf(unit: string): keyof typeof UNIT_S {
+  return (unit.startsWith("mo") ? "mo" : unit[0]) as keyof typeof UNIT_S;
+}
+
+function sizeOf(number = ""): number {
   if (/^\d/.test(number)) return Number(number);
   return /^an?$/.test(number) ? 1 : Math.max(0, NUMBERS.indexOf(number));
 }
@@ -106,7 +108,7 @@ function durationMs(said: string, use: MomentUse, nowMs: number, zone: Zone): nu
 
 /** Days and what is longer go by the calendar: in 3 days it is as late as now. */
 function laterMs(size: number, unit: string, nowMs: number, zone: Zone): number | undefined {
-  const name = unit.startsWith("mo") ? "mo" : unit[0];
+  const name = unitOf(unit);
   if (Math.abs(size) * UNIT_S[name] > DAYS_MAX * UNIT_S.d) return undefined;
   if (UNIT_S[name] < UNIT_S.d) return nowMs + size * UNIT_S[name] * SECOND_MS;
   const now = wallAt(nowMs, zone);
@@ -148,7 +150,8 @@ function secondOf([
   noon,
 ]: RegExpExecArray) {
   if (noon !== undefined) return 43_200;
-  const [h, m, s] = [hour ?? hour24, half === undefined ? minute24 : minute, second24 ?? second].map(Number);
+  const [h, m] = [Number(hour ?? hour24), Number(half === undefined ? minute24 : minute)];
+  const s = Number(second24 ?? second);
   const isReal = half === undefined ? h < 24 : h >= 1 && h <= 12;
   if (!isReal || m > 59 || s > 59) return undefined;
   return (half === undefined ? h : (h % 12) + (half === "pm" ? 12 : 0)) * 3_600 + m * 60 + s;
@@ -182,7 +185,7 @@ function weekdays(which: string | undefined, weekday: number, today: Day): Day[]
 
 function dateOf(said: string): [day: number, month: number, year: number | undefined] | undefined {
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
-  const monthOf = (named: string) => MONTHS.findIndex((name) => name.startsWith(named));
+  const monthOf = (named = "") => MONTHS.findIndex((name) => name.startsWith(named));
   const iso = ISO_DAY.exec(said);
   if (iso !== null) return [Number(iso[3]), Number(iso[2]) - 1, Number(iso[1])];
   const dotted = DOTTED_DAY.exec(said);
