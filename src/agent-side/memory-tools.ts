@@ -4,7 +4,7 @@
  * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
-import { SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
+import { ownZone, SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
 import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
 import { type AgentMemory, type AgentWriterOptions, PLACE_KINDS } from "./agent-memory.ts";
 import { escapeJson, escapeText } from "./escaped-text.ts";
@@ -287,9 +287,8 @@ function endOf({ ttl_s, until, add }: ToolInput): { ttlS?: number; expiresAt?: s
   if (add === true && (ends.ttlS ?? until ?? undefined) !== undefined)
     throw invalidInput("An end is one of the whole list: give what ends a label of its own, without add.");
   if (typeof until !== "string") return ends;
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const [nowMs, said] = [Date.now(), escapeText(JSON.stringify(until))];
-  const endMs = spokenMoment(until, "end", nowMs, timeZone);
+  const endMs = spokenMoment(until, "end", nowMs, ownZone);
   if (ends.ttlS !== undefined) throw invalidInput("ttl_s and until both say when it ends: give one of them.");
   if (endMs === undefined) throw invalidInput(`until takes a moment such as ${SPOKEN_ENDS}, not ${said}.`);
   if (endMs <= nowMs) throw invalidInput(`until takes a moment in the future, not ${said}.`);

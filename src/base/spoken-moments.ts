@@ -1,6 +1,6 @@
 /**
  * Moments as people say them: "friday", "next monday 9:00", "in 3 days", "1y", "31 Dec", "2h ago", "2026-12-31". Days and
- * hours are those of a time zone, by the tables of Intl. Where the clocks go forward, an hour that does not exist is the one
+ * hours are those of a time zone, which is given as its offset at any moment. Where the clocks go forward, an hour that does not exist is the one
  * after it; where they go back, the first of two counts.
  *
  * As an end, a day counts to its last second, and "friday" is the coming one, today as well. As a start, a day is its first
@@ -10,6 +10,12 @@
 import { momentOf } from "./clock.ts";
 
 export type MomentUse = "start" | "end";
+
+/** How many milliseconds the clocks of a zone are ahead of UTC at a moment. */
+export type Zone = (ms: number) => number;
+
+/** The zone of this process. */
+export const ownZone: Zone = (ms) => -60_000 * new Date(ms).getTimezoneOffset();
 
 /** For messages: what can be said. */
 export const SPOKEN_ENDS =
@@ -34,9 +40,7 @@ const MONTHS = "january february march april may june july august september octo
   " ",
 );
 /** In seconds; the last two are about so long. */
-const UNIT_S = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, mo: 2_592_000, y: 31_536_000 } as Readonly<
-  Record<string, number>
->;
+const UNIT_S = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, mo: 2_592_000, y: 31_536_000 };
 const NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
 const NAMED_DAYS: Readonly<Record<string, number>> = {
   "the day before yesterday": -2,
@@ -61,8 +65,8 @@ const MONTH_DAY = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?$/;
 /** Nobody means more, and calendars end somewhere. */
 const DAYS_MAX = 366_000;
 
-/** The moment in milliseconds since 1970, or undefined where the text says none. @param zone such as Europe/Berlin */
-export function spokenMoment(text: string, use: MomentUse, nowMs: number, zone: string): number | undefined {
+/** The moment in milliseconds since 1970, or undefined where the text says none. */
+export function spokenMoment(text: string, use: MomentUse, nowMs: number, zone: Zone): number | undefined {
   const said = text
     .trim()
     .toLowerCase()
@@ -80,16 +84,20 @@ function zonedMs(text: string): number | undefined {
 export function spokenSeconds(text: string): number | undefined {
   const [, ahead, number, unit, ago] = DURATION.exec(text.trim().toLowerCase()) ?? [];
   if (unit === undefined || ahead !== undefined || ago !== undefined) return undefined;
-  return sizeOf(number) * UNIT_S[unit.startsWith("mo") ? "mo" : unit[0]] || undefined;
+  return sizeOf(number) * UNIT_S[unitOf(unit)] || undefined;
 }
 
-function sizeOf(number: string): number {
+function unitOf(unit: string): keyof typeof UNIT_S {
+  return (unit.startsWith("mo") ? "mo" : unit[0]) as keyof typeof UNIT_S;
+}
+
+function sizeOf(number = ""): number {
   if (/^\d/.test(number)) return Number(number);
   return /^an?$/.test(number) ? 1 : Math.max(0, NUMBERS.indexOf(number));
 }
 
 /** "in 3 days", "3 days", "2h ago". */
-function durationMs(said: string, use: MomentUse, nowMs: number, zone: string): number | undefined {
+function durationMs(said: string, use: MomentUse, nowMs: number, zone: Zone): number | undefined {
   const [, ahead, number, unit, ago] = DURATION.exec(said) ?? [];
   if (unit === undefined) return undefined;
   const size = sizeOf(number);
@@ -99,8 +107,8 @@ function durationMs(said: string, use: MomentUse, nowMs: number, zone: string): 
 }
 
 /** Days and what is longer go by the calendar: in 3 days it is as late as now. */
-function laterMs(size: number, unit: string, nowMs: number, zone: string): number | undefined {
-  const name = unit.startsWith("mo") ? "mo" : unit[0];
+function laterMs(size: number, unit: string, nowMs: number, zone: Zone): number | undefined {
+  const name = unitOf(unit);
   if (Math.abs(size) * UNIT_S[name] > DAYS_MAX * UNIT_S.d) return undefined;
   if (UNIT_S[name] < UNIT_S.d) return nowMs + size * UNIT_S[name] * SECOND_MS;
   const now = wallAt(nowMs, zone);
@@ -114,7 +122,7 @@ function laterMs(size: number, unit: string, nowMs: number, zone: string): numbe
 }
 
 /** A day, perhaps with a time; or a time alone. */
-function dayMs(said: string, use: MomentUse, nowMs: number, zone: string): number | undefined {
+function dayMs(said: string, use: MomentUse, nowMs: number, zone: Zone): number | undefined {
   const time = TIME.exec(said);
   const second = time === null ? undefined : secondOf(time);
   if (time !== null && second === undefined) return undefined;
@@ -142,7 +150,8 @@ function secondOf([
   noon,
 ]: RegExpExecArray) {
   if (noon !== undefined) return 43_200;
-  const [h, m, s] = [hour ?? hour24, half === undefined ? minute24 : minute, second24 ?? second].map(Number);
+  const [h, m] = [Number(hour ?? hour24), Number(half === undefined ? minute24 : minute)];
+  const s = Number(second24 ?? second);
   const isReal = half === undefined ? h < 24 : h >= 1 && h <= 12;
   if (!isReal || m > 59 || s > 59) return undefined;
   return (half === undefined ? h : (h % 12) + (half === "pm" ? 12 : 0)) * 3_600 + m * 60 + s;
@@ -176,7 +185,7 @@ function weekdays(which: string | undefined, weekday: number, today: Day): Day[]
 
 function dateOf(said: string): [day: number, month: number, year: number | undefined] | undefined {
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
-  const monthOf = (named: string) => MONTHS.findIndex((name) => name.startsWith(named));
+  const monthOf = (named = "") => MONTHS.findIndex((name) => name.startsWith(named));
   const iso = ISO_DAY.exec(said);
   if (iso !== null) return [Number(iso[3]), Number(iso[2]) - 1, Number(iso[1])];
   const dotted = DOTTED_DAY.exec(said);
@@ -204,29 +213,16 @@ function weekdayOf({ year, month, day }: Day): number {
 }
 
 /** What a clock in the zone shows. */
-function wallAt(ms: number, zone: string): Wall {
-  const shown = new Date(ms + offsetMs(ms, zone));
+function wallAt(ms: number, zone: Zone): Wall {
+  const shown = new Date(ms + zone(ms));
   const day = { year: shown.getUTCFullYear(), month: shown.getUTCMonth(), day: shown.getUTCDate() };
   return { ...day, second: Math.floor((shown.getTime() % DAY_MS) / SECOND_MS) };
 }
 
 /** When a clock in the zone shows that. */
-function instantMs({ year, month, day, second }: Wall, zone: string): number {
+function instantMs({ year, month, day, second }: Wall, zone: Zone): number {
   const shownMs = Date.UTC(year, month, day) + second * SECOND_MS;
-  const [before, after] = [offsetMs(shownMs - DAY_MS, zone), offsetMs(shownMs + DAY_MS, zone)];
-  const isAfter = offsetMs(shownMs - before, zone) !== before && offsetMs(shownMs - after, zone) === after;
+  const [before, after] = [zone(shownMs - DAY_MS), zone(shownMs + DAY_MS)];
+  const isAfter = zone(shownMs - before) !== before && zone(shownMs - after) === after;
   return shownMs - (isAfter ? after : before);
-}
-
-/** How far the clocks of the zone are ahead of UTC at a moment. */
-function offsetMs(ms: number, zone: string): number {
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone: zone,
-    hourCycle: "h23",
-    ...({ year: "numeric", month: "numeric", day: "numeric" } as const),
-    ...({ hour: "numeric", minute: "numeric", second: "numeric" } as const),
-  });
-  const parts = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-  const { year, month, day, hour, minute, second } = parts;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / SECOND_MS) * SECOND_MS;
 }

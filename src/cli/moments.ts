@@ -5,6 +5,7 @@
 
 import {
   type MomentUse,
+  ownZone,
   SPOKEN_ENDS,
   SPOKEN_STARTS,
   spokenMoment,
@@ -22,7 +23,7 @@ export function durationS(option: string, text: string): number {
 
 /** In milliseconds since 1970. @param use whether a day alone is its first moment or its last */
 export function momentMs(option: string, text: string, use: MomentUse, nowMs = Date.now()): number {
-  const ms = spokenMoment(text, use, nowMs, Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const ms = spokenMoment(text, use, nowMs, ownZone);
   if (ms === undefined)
     throw new UsageError(
       `${option} takes a moment such as ${use === "end" ? SPOKEN_ENDS : SPOKEN_STARTS}, not "${text}"`,

@@ -88,7 +88,7 @@ suite("Hermes provider", { concurrency: false }, () => {
           label: "TASK.deadline",
           value: "2026-12-01",
           revision: 2,
-          place: "person",
+          place: "project",
         },
         { label: "USER.name", value: "Ada Lovelace 🜁", written_by: "hermes" },
         { label: "USER.os", value: null },
@@ -115,10 +115,13 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.deepEqual(gone, { label: "TASK.deadline", forgotten: true });
     assert.match(result, /^TASK\.deadline: forgotten; undo: history tool with restore \d+$/);
     assert.deepEqual(JSON.parse(values[17]), { label: "TASK.deadline", forgotten: false });
+    // The folder is a place of its own.
+    const project = projectName(realpathSync(host.home));
     await running.call("POST", "/encode", {
-      body: { user_id: "ada", label: "TASK.deadline", value: "2026-12-01" },
+      body: { user_id: "ada", label: "TASK.deadline", value: "2026-12-01", project },
     });
-    assert.equal(section, memorySection((await running.call("GET", "/context?user_id=ada")).json));
+    const context = await running.call("GET", `/context?user_id=ada&project=${project}`);
+    assert.equal(section, memorySection(context.json));
   });
 
   test("person and project, secrets and private parts: as in every other adapter", async (t) => {

@@ -125,7 +125,9 @@ test("one browser is let in by the link, once, with a cookie for that port and p
     assert.equal((await ask(link, link.pathname, { method: "HEAD" })).status, 404);
     const first = await ask(link, link.pathname);
     assert.equal(first.status, 303);
-    const [, base] = /^(\/[\w-]{43})\/memory#user=ada$/.exec(String(first.headers.location)) ?? [];
+    const [, base] =
+      /^(\/[\w-]{43})\/memory#user=ada&project=sideband-[0-9a-f]{12}$/.exec(String(first.headers.location)) ??
+      [];
     assert.deepEqual(
       String(first.headers["set-cookie"]).replace(/=[\w-]{43};/, "=…;"),
       `sideband_open_${link.port}=…; Path=${base}; HttpOnly; SameSite=Strict`,

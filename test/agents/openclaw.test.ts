@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { outageSection } from "../../src/agent-side/memory-section.ts";
-import { projectOf } from "../../src/agents/project.ts";
+import { placeOf } from "../../src/agents/project.ts";
 import { memorySection } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
@@ -126,9 +126,9 @@ suite("OpenClaw", { concurrency: false }, () => {
     assert.ok(!shown.content[0].text.includes("</"), "a model is shown no tag");
     assert.equal((shown.details as { value: string }).value, tagged.value);
     await api.tools.get("sideband_remember")!.execute("1", { label: "USER.name", value: "Ada" });
-    const known = (await running.call("GET", "/context?user_id=ada")).json;
-    const place = `user_id=ada&project=${projectOf([api.workspaceDir])}`;
-    const here = (await running.call("GET", `/context?${place}`)).json;
+    const contextIn = async (folder: string) =>
+      (await running.call("GET", `/context?user_id=ada&project=${placeOf([folder])}`)).json;
+    const [known, here] = [await contextIn(host.home), await contextIn(api.workspaceDir)];
     assert.deepEqual(await build(), { appendSystemContext: memorySection(here, "both") });
     await api.tools.get("sideband_remember")!.execute("2", { label: "PROJ.goal", value: "weave" });
     assert.match(JSON.stringify(await build()), /USER\.name=Ada\\nPROJ\.goal=weave/);

@@ -221,7 +221,7 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     assert.match(standard.out, /^LABEL +KEPT FOR +WHAT\nUSER\.name +person +What the user is called\n/);
     assert.match(standard.out, /\n216 labels can be added: sideband labels add\n$/);
     const early = await run("labels", "add", "FAMILY.wife", "--description", "her name");
-    assert.match(early.err, /there is no store in .*"sideband remember"/);
+    assert.match(early.err, /there is no store in .*"sideband open"/);
     await run("remember", "USER.name", "Ada");
     const add = await run(
       "labels",
