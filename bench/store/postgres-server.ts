@@ -212,11 +212,22 @@ export class PostgresServer {
   freeze(): void {
     // The parent first, so that no process comes meanwhile.
     this.#process?.kill("SIGSTOP");
-    for (const { pid } of this.#processes()) process.kill(pid, "SIGSTOP");
+    this.#signalAll("SIGSTOP");
   }
 
   thaw(): void {
-    for (const { pid } of this.#processes()) process.kill(pid, "SIGCONT");
+    this.#signalAll("SIGCONT");
+  }
+
+  #signalAll(signal: "SIGSTOP" | "SIGCONT"): void {
+    for (const { pid } of this.#processes()) {
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        // It ended while we were reading.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    }
   }
 
   /** Processor seconds of the server's processes, those that ended included; Linux only. */

@@ -54,7 +54,8 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
       const nowMs = before?.ended === "expired" ? Math.max(atMs, beforeMs) : atMs;
       steps.push({ step: { change, author, nowMs }, revision });
     }
-    if (ended === "forgotten") {
+    // Its end is over, also by a clock that was set back since.
+    if (ended === "forgotten" || ended === "expired") {
       const change = { place, label, value: null, keepHistory: true };
       steps.push({ step: { change, author: NOBODY, nowMs: endedAtMs }, revision });
     }

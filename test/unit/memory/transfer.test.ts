@@ -199,6 +199,18 @@ test("earlier values come through of places with facts and of places without", a
   );
 });
 
+test("what has expired stays so where the clock of the import is behind", async (context) => {
+  const store = await temporaryStore(context);
+  const [ended, ended_at] = ["expired", new Date(IMPORT_MS + 60_000).toISOString()];
+  await importInto(store, key({}), { ...USER, facts: [], earlier: [{ ...FACT, ended, ended_at }] });
+  const { facts, earlier } = (await store.readLife("acme", "ada", { nowMs: IMPORT_MS }))!;
+  assert.deepEqual(facts, []);
+  assert.deepEqual(
+    earlier.map(({ value, ended, endedAtMs }) => [value, ended, endedAtMs]),
+    [["Ada", "expired", IMPORT_MS + 60_000]],
+  );
+});
+
 test("an import keeps the order in which facts were written, and their times", async (context) => {
   const copy = await temporaryStore(context);
   await importInto(copy, ...(await exported(await filledStore(context))));

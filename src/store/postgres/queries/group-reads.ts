@@ -84,8 +84,8 @@ export async function readGroup(
     ...insideParts(statements, users),
     ...labelParts(statements, users),
     ...viewParts(statements, users, views),
-    ...answerParts(requests),
-    ...usedParts(counters),
+    ...answerParts(statements, requests),
+    ...usedParts(statements, counters),
     heardPart(users),
   ];
   const hasKeys = requests.some(({ idempotency }) => idempotency !== undefined);
@@ -190,6 +190,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
         SELECT 'last', t.number, f.place, f.label, max(f.ordinal), NULL::text, ${NO_FACT}
         FROM ${namesOf(named)}
         JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id AND u.heads > 0
+          ${statements.slotsOf(named, "u")}
         JOIN sideband.history AS f ON f.slot = u.slot AND ${joinOf(named)}
         GROUP BY f.slot, t.number, f.place, f.label`,
     );
@@ -301,7 +302,7 @@ function viewParts(statements: Statements, users: readonly GroupUser[], views: r
   ];
 }
 
-function answerParts(requests: readonly WriteRequest[]): Part[] {
+function answerParts(statements: Statements, requests: readonly WriteRequest[]): Part[] {
   const cells = replayKeysOf(requests).map(({ slot, keyId, key, write }): Cell[] => [
     slot,
     keyId,
@@ -313,7 +314,8 @@ function answerParts(requests: readonly WriteRequest[]): Part[] {
     part`
       SELECT 'answer', t.write, NULL::text, NULL::text, NULL::integer, a.answer, a.revision, ${NO_TIMES}
       FROM (${arraysOf(["integer", "text", "text", "integer"], cells)}) AS t (slot, key_id, key, write)
-      JOIN sideband.answers AS a ON a.slot = t.slot AND a.key_id = t.key_id AND a.idempotency_key = t.key`,
+      JOIN sideband.answers AS a ON a.slot = t.slot AND a.key_id = t.key_id AND a.idempotency_key = t.key
+        ${statements.slotsOf(cells, "a")}`,
   ];
 }
 
@@ -339,14 +341,15 @@ function countersOf(requests: readonly WriteRequest[]) {
   return [...counters.values()];
 }
 
-function usedParts(counters: ReturnType<typeof countersOf>): Part[] {
+function usedParts(statements: Statements, counters: ReturnType<typeof countersOf>): Part[] {
   const cells = counters.map(({ keyId, month }, i): Cell[] => [quotaSlot(keyId), keyId, month, i]);
   if (cells.length === 0) return [];
   return [
     part`
       SELECT 'used', t.number, NULL::text, NULL::text, NULL::integer, NULL::text, c.used, ${NO_TIMES}
       FROM (${arraysOf(["integer", "text", "text", "integer"], cells)}) AS t (slot, key_id, month, number)
-      JOIN sideband.month_counters AS c ON c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month`,
+      JOIN sideband.month_counters AS c ON c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month
+        ${statements.slotsOf(cells, "c")}`,
   ];
 }
 

@@ -106,12 +106,13 @@ export class Statements {
   }
 
   /**
-   * What a join of rows, led by their slots, with a distributed table `f` needs besides: without it a cluster asks
-   * all of its machines, also one that is stopped.
+   * What a join of rows, led by their slots, with each distributed table needs besides: without it a cluster asks all of
+   * its machines, also one that is stopped.
    */
-  slotsOf(rows: RowsOf): Part {
+  slotsOf(rows: RowsOf, table: "f" | "u" | "a" | "c" = "f"): Part {
     if (!this.isCluster) return NOTHING;
-    return part`AND f.slot = ANY(${[...new Set(rows.map((row) => elementAt(row, 0)))]}::integer[])`;
+    const slots = [...new Set(rows.map((row) => elementAt(row, 0)))];
+    return new Part([`AND ${table}.slot = ANY(`, "::integer[])"], [slots]);
   }
 }
 
