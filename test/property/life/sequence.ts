@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../src/base/clock.ts";
 import { FairTurns } from "../../../src/base/fair-turns.ts";
+import { CHANNEL_COUNT_MAX } from "../../../src/base/limits.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import type { Tier } from "../../../src/base/tiers.ts";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
@@ -22,7 +23,7 @@ import { actual } from "./actual.ts";
 import { compareAccount, outcomeOf } from "./comparison.ts";
 import { expected, resolve } from "./expected.ts";
 import { LifeModel } from "./model.ts";
-import { PROJECTS, QUOTAS, STANDARD_LABELS, START_MS, type Step, stepsOf, USERS } from "./steps.ts";
+import { LABELS, PROJECTS, QUOTAS, START_MS, type Step, stepsOf, USERS } from "./steps.ts";
 import type { World } from "./world.ts";
 
 export interface Sequence {
@@ -40,7 +41,7 @@ export class Difference extends Error {
 }
 
 /** Steps that must not change anything of another user. The others are looked at again after the next step of another kind. */
-const ONE_USER: readonly Step["kind"][] = ["encode", "batch", "append", "remove", "restore"];
+const ONE_USER: readonly Step["kind"][] = ["encode", "batch", "append", "remove", "restore", "rename"];
 const SECRET = new Uint8Array(32);
 /** No step is about blocks. */
 const NO_BLOCKS = { codeInBackground() {}, drop() {} };
@@ -95,9 +96,8 @@ export class SequenceRun {
         project: PROJECTS[this.#compared % PROJECTS.length],
       };
       const { user, project } = step !== undefined && "user" in step ? step : inTurn;
-      const known = [...STANDARD_LABELS, ...this.model.labels(account).map(({ label }) => label)];
-      const named = known.find((label) => JSON.stringify(step)?.includes(`"${label}"`));
-      const label = named ?? known[this.#compared % known.length];
+      const named = LABELS.find((label) => JSON.stringify(step)?.includes(`"${label}"`));
+      const label = named ?? LABELS[this.#compared % LABELS.length];
       const isWrite = step !== undefined && ONE_USER.includes(step.kind);
       const shown = { account, user, project, label, users: isWrite ? [user] : USERS };
       await compareAccount(this.#services, this.#callerOf(account), this.model, shown);
@@ -148,7 +148,8 @@ export class SequenceRun {
         const facts = await this.#services.labels.withChannels(name, life?.facts ?? []);
         const codes = facts.map((fact) => ({
           ...fact,
-          code: codeOf(PLAIN_CODEBOOK, fact.channel, fact.value),
+          // The code of a value does not depend on its channel here: a free label has none.
+          code: codeOf(PLAIN_CODEBOOK, Math.min(fact.channel, CHANNEL_COUNT_MAX - 1), fact.value),
         }));
         if (codes.length > 0) await store.saveCodes(name, user, codes);
       }
