@@ -27,6 +27,13 @@ export class MadeLabels {
     return [...numbers].map(([label, number]) => ({ label, number }));
   }
 
+  /** With the places that have a fact or a past on it. */
+  withUses(user: string, lives: readonly { readonly label: string }[]) {
+    return this.of(user).map(({ label, number }) => {
+      return { label, number, uses: lives.filter((life) => life.label === label).length };
+    });
+  }
+
   make(user: string, label: string): void {
     const made = this.byUser.get(user) ?? { last: 0, numbers: new Map() };
     this.byUser.set(user, made);

@@ -138,11 +138,9 @@ export class LifeModel {
   }
 
   /** The labels that a person has made, with their numbers where they are known, and the places that have them. */
-  madeLabels(account: number, user: string): { label: string; number: number | undefined; uses: number }[] {
-    const lives = [...(this.#accounts[account].users.get(user)?.values() ?? [])];
-    return this.#accounts[account].made.of(user).map(({ label, number }) => {
-      return { label, number, uses: lives.filter((life) => life.label === label).length };
-    });
+  madeLabels(account: number, user: string): ReturnType<MadeLabels["withUses"]> {
+    const { made, users } = this.#accounts[account];
+    return made.withUses(user, [...(users.get(user)?.values() ?? [])]);
   }
 
   learnNumbers(account: number, user: string, numbers: ReadonlyMap<string, number>): void {
@@ -301,10 +299,8 @@ export class LifeModel {
     for (const name of [label, to]) this.#endExpired(account, user, place, name);
     this.#writes += 1;
     const [source, target] = [label, to].map((name) => this.#lifeOf(account, user, place, name));
-    const past = source.past.slice(Math.max(0, source.past.length - this.historyMax));
-    const had = new Set(
-      target.past.slice(Math.max(0, target.past.length - this.historyMax)).map(({ value }) => value),
-    );
+    const [past, before] = [source, target].map((life) => life.past.slice(-this.historyMax || Infinity));
+    const had = new Set(before.map(({ value }) => value));
     if (!this.#isListed(account, to)) known.made.make(user, to);
     if (had.size === 0) {
       const moved = () => ({ label: to, write: this.#writes, revision: ++this.#revision });
@@ -315,8 +311,7 @@ export class LifeModel {
         this.#set(target, { ...value, expiresAtMs: null });
       this.#set(target, source.present!);
     }
-    source.present = undefined;
-    source.past = [];
+    Object.assign(source, { present: undefined, past: [] });
     this.#tidy(account);
     const count = this.count(account, person);
     known.replays.forget(user);
