@@ -9,7 +9,7 @@ import { momentOf } from "../base/clock.ts";
 import { Failure, type PresentFact } from "../base/errors.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
-import { type NewLabel, unknownTo, writtenLabel } from "./free-labels.ts";
+import { type MakeLabel, unknownTo, writtenLabel } from "./free-labels.ts";
 import { checkAuthor, checkValue } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
 import { nameOf } from "./law/user-memory.ts";
@@ -35,7 +35,7 @@ export interface FactInput {
   readonly ttlS?: number | undefined;
   readonly expiresAt?: string | undefined;
   /** Makes a label that is unknown, one of the person's own, with a description where there is one. */
-  readonly newLabel?: NewLabel | undefined;
+  readonly newLabel?: MakeLabel | undefined;
   readonly description?: string | undefined;
   /** Where it goes, whatever its label says. */
   readonly scope?: Scope | undefined;

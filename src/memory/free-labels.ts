@@ -23,7 +23,7 @@ const COMPARED_MAX = 64;
 const STANDARD_GROUPS: ReadonlySet<string> = new Set(CHANNELS.map(({ label }) => groupOf(label)));
 
 /** Whether an unknown label is made; "certain": also one that is a slip away from another. */
-export type NewLabel = boolean | "certain";
+export type MakeLabel = boolean | "certain";
 
 type Asked = Pick<MemoryServices, "labels" | "store">;
 type Who = Pick<View, "account" | "userId">;
@@ -47,7 +47,7 @@ export async function writtenLabel(
   who: Who,
   wanted: {
     readonly label: string;
-    readonly newLabel?: NewLabel | undefined;
+    readonly newLabel?: MakeLabel | undefined;
     readonly description?: string | undefined;
   },
 ): Promise<NamedLabel> {
@@ -147,7 +147,7 @@ async function nearFreeLabels(store: Store, { account, userId }: Who, label: str
 async function labelsAlike(store: Store, account: string, userId: string, label: string): Promise<string[]> {
   const group = `${groupOf(label).toUpperCase()}.`;
   const letter = label.slice(0, 1).toUpperCase();
-  for (const prefix of [letter, group, group + nameOf(label).slice(0, 1).toLowerCase()]) {
+  for (const prefix of [letter, group, group + nameIn(label).slice(0, 1).toLowerCase()]) {
     const found = await store.readFreeLabels(account, userId, { prefix, limit: READ_MAX });
     if (found.length < READ_MAX || prefix.length > group.length) return found.map((known) => known.label);
   }
@@ -156,7 +156,7 @@ async function labelsAlike(store: Store, account: string, userId: string, label:
 
 /** By length, and by the first letters of the name. */
 function hasSameBeginning(a: string, b: string): boolean {
-  const [first, second] = [nameOf(a).toLowerCase(), nameOf(b)];
+  const [first, second] = [nameIn(a).toLowerCase(), nameIn(b)];
   const isSwapped = first[0] === second[1] && first[1] === second[0];
   return (
     Math.abs(a.length - b.length) <= 3 && (isSwapped || first[0] === second[0] || first[1] === second[1])
@@ -165,7 +165,7 @@ function hasSameBeginning(a: string, b: string): boolean {
 
 function isNear(label: string, known: string): boolean {
   if (digitsOf(label) !== digitsOf(known)) return false;
-  return isSlip(plain(label), plain(known), plain(nameOf(known)).length);
+  return isSlip(plain(label), plain(known), plain(nameIn(known)).length);
 }
 
 /** Numbers are not mistyped, they count: `NOTE.item_1` and `NOTE.item_2` are two. */
@@ -173,6 +173,6 @@ function digitsOf(label: string): string {
   return label.replace(/\D/g, "");
 }
 
-function nameOf(label: string): string {
+function nameIn(label: string): string {
   return label.slice(label.indexOf(".") + 1);
 }

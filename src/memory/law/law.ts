@@ -271,7 +271,7 @@ function conflictOf(memory: UserMemory, steps: readonly Step[]) {
 /** Of a fact that has come with its history, the fact alone is told, and what was there before it came. */
 function renamed(made: readonly MadeChange[]): MadeChange[] {
   const written = made.filter(({ value }) => value !== null);
-  return written.slice(-1).map((fact) => ({ ...fact, before: written[0].before }));
+  return written.slice(-1).map((fact) => ({ ...fact, before: written[0]?.before }));
 }
 
 /** @param isReported most of it need not be told fact by fact */

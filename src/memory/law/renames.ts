@@ -3,7 +3,7 @@
  * refused, or both become a list: then the history of each stays where it is.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert, elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FreeTerms, RenameChange } from "../ports.ts";
 import { joinedLists } from "./lists.ts";
@@ -29,7 +29,8 @@ export function renameSteps(
   const free = targetTerms(memory, change);
   if (target === undefined) {
     const steps = movedSteps(memory, fact, { place, label: to }, { nowMs, free });
-    const [written, forgotten] = steps.slice(-2);
+    const written = elementAt(steps, steps.length - 2);
+    const forgotten = elementAt(steps, steps.length - 1);
     assert(written.change.value === fact.value && forgotten.change.value === null, "the fact moves last");
     return [
       ...steps.slice(0, -2),

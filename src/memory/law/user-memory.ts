@@ -312,10 +312,14 @@ export class UserMemory {
     }
   }
 
-  /** A label that is not there is made, with the next number. */
+  /** A label that is not there is made, with the next number. One whose last fact has just ended keeps its number. */
   #noteLabel(label: string, { description }: FreeTerms): void {
-    const known = this.freeLabel(label);
-    if (known !== undefined && (description === undefined || description === known.description)) return;
+    const known = this.#labels.get(label);
+    if (
+      this.freeLabel(label) !== undefined &&
+      (description === undefined || description === known?.description)
+    )
+      return;
     if (known === undefined) this.#numbers += 1;
     const { number, uses } = known ?? { number: this.#numbers, uses: 0 };
     this.#labels.set(label, { label, number, uses, description: description ?? null });

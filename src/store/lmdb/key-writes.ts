@@ -13,8 +13,8 @@ import type {
   LabelChange,
   LabelRecord,
 } from "../../memory/records.ts";
-import { goneLabelKey, labelKey, rangeBelow } from "./entry-keys.ts";
-import { packJson, unpackJson } from "./records.ts";
+import { goneLabelKey, labelKey, rangeBelow, strictKey } from "./entry-keys.ts";
+import { packJson, packNumber, unpackJson } from "./records.ts";
 import { noteForgetting } from "./user-facts.ts";
 import type { Write, Writer } from "./writer.ts";
 
@@ -139,6 +139,14 @@ export function removeLabel(account: string, label: string, nowMs: number): Writ
     putLabel(writer, account, removedLabel(unpackJson<LabelRecord>(bytes)));
     noteForgetting(writer, nowMs);
     return "removed";
+  };
+}
+
+export function changeStrict(account: string, isStrict: boolean): Write<void> {
+  return (writer) => {
+    const key = strictKey(account);
+    if (isStrict) writer.put("labels", key, packNumber(1));
+    else if (writer.has("labels", key)) writer.remove("labels", key);
   };
 }
 

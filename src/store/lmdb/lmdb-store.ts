@@ -38,8 +38,9 @@ import type {
   LabelRecord,
   Place,
 } from "../../memory/records.ts";
+import { readDailyUsage, readLabels } from "./account-reads.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import { counterKey, PLACES, rangeBelow, strictKey, USERS } from "./entry-keys.ts";
+import { counterKey, PLACES, strictKey, USERS } from "./entry-keys.ts";
 import { Environment, type Reader, type TableName } from "./environment.ts";
 import {
   countFacts,
@@ -68,6 +69,7 @@ import {
   addLabel,
   changeKey,
   changeLabel,
+  changeStrict,
   decideKeyRequest,
   deleteKeyRequest,
   touchKeys,
@@ -254,10 +256,7 @@ export class LmdbStore implements Store {
   }
 
   readLabels(account: string): LabelRecord[] {
-    return this.#readable()
-      .entries("labels", rangeBelow(Buffer.from(account)))
-      .map(({ value }) => unpackJson<LabelRecord>(value))
-      .sort((a, b) => a.channel - b.channel);
+    return readLabels(this.#readable(), account);
   }
 
   addLabel(account: string, label: Omit<LabelRecord, "channel">) {
@@ -277,11 +276,7 @@ export class LmdbStore implements Store {
   }
 
   changeStrict(account: string, isStrict: boolean): Promise<void> {
-    const key = strictKey(account);
-    return this.#commit.run((writer) => {
-      if (isStrict) writer.put("labels", key, packNumber(1));
-      else if (writer.has("labels", key)) writer.remove("labels", key);
-    });
+    return this.#commit.run(changeStrict(account, isStrict));
   }
 
   walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
@@ -330,12 +325,7 @@ export class LmdbStore implements Store {
   }
 
   async readDailyUsage(keyId: string, fromDay: string, toDay: string) {
-    const start = counterKey(keyId, fromDay);
-    const end = counterKey(keyId, `${toDay}~`);
-    return this.#readable()
-      .entries("counters", { start, end })
-      .map(({ key, value }) => ({ day: key.toString("utf8", keyId.length + 1), count: unpackNumber(value) }))
-      .filter(({ day }) => day.length === 10);
+    return readDailyUsage(this.#readable(), keyId, fromDay, toDay);
   }
 
   addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void> {

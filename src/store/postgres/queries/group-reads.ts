@@ -250,7 +250,7 @@ function labelParts(statements: Statements, users: readonly GroupUser[]): Part[]
 function freeLabelsOf(users: readonly GroupUser[], rows: readonly GroupRow[]): FreeLabel[][] {
   const labels = users.map((): FreeLabel[] => []);
   for (const { number: user, label, label_number: number, ordinal: uses, value: description } of rows)
-    labels[user].push({ label, number: number!, uses, description });
+    elementAt(labels, user).push({ label, number: number!, uses, description });
   return labels;
 }
 
@@ -266,7 +266,8 @@ function viewsOf(requests: readonly WriteRequest[], userOf: readonly number[]) {
   const numbers = new Map<string, number>();
   const viewOf = requests.map(({ places }, i) => {
     const user = elementAt(userOf, i);
-    const name = `${user}\n${places.join("\n")}`;
+    // No place, and the person's own, are two views.
+    const name = [user, ...places].join("\n");
     const number = numbers.get(name) ?? views.push({ user, places }) - 1;
     numbers.set(name, number);
     return number;
