@@ -1,6 +1,6 @@
 /**
  * npm run bench: runs the benchmarks of the project. Each verifies what it times and prints ratios to a reference in
- * the same run. The service that http, inject, streams, hostile and life start is the built one (npm run build).
+ * the same run. The service that http, inject, streams, hostile, life and holds start is the built one (npm run build).
  */
 
 import { fileURLToPath } from "node:url";
@@ -19,6 +19,7 @@ const PARTS: Readonly<Record<string, () => Promise<Bench>>> = {
   hostile: async () => (await import("./hostile.ts")).benchHostile,
   store: async () => (await import("./store.ts")).benchStore,
   life: async () => (await import("./life.ts")).benchLife,
+  holds: async () => (await import("./holds.ts")).benchHolds,
   fastify: async () => (await import("./fastify.ts")).benchFastify,
 };
 
@@ -28,7 +29,7 @@ const EXIT_FAILED = 1;
 /** The call was wrong. */
 const EXIT_USAGE = 2;
 
-const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|inject|streams|hostile|store|life|fastify] [--small] [--json] [--seed N] [OPTIONS]
+const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|inject|streams|hostile|store|life|holds|fastify] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 damage   the largest share of its words that a block with 5 and with 40 facts can lose, by kind of damage
@@ -40,6 +41,7 @@ streams  processor time of the service with 1,000 idle MCP streams, in % of a co
 hostile  how long others wait, and how much memory it takes, while a client floods the service, sends slowly, does not read or moves much
 store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
 life     encodes with a history to those without, an index to /facts, reads to those of the commit before; the disk for 100,000 facts
+holds    how long calls on one person's 10,000 facts hold the event loop, and how long others wait beside them
 fastify  processor time of two routes of Fastify with the same checks, to that of the dispatcher
 
   --small      few trials, so that it is quick; without a name, all benchmarks run
@@ -50,7 +52,9 @@ fastify  processor time of two routes of Fastify with the same checks, to that o
   --seconds N  for store: seconds a row (default 4, small 0.4)
   --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
   --citus N    for store: a Citus cluster with N workers started for the run; the PostgreSQL needs Citus built for it
-  --before FOLDER   for life and hostile: another commit, built there (npm ci), to compare decode and context, or /mcp loops, with
+  --store NAME for holds: embedded (default) or postgres
+  --before FOLDER   for life and hostile: another commit, built there (npm ci), to compare decode and context, or /mcp loops, with;
+               for holds: measure that commit instead
   --seed N     seed of the random damage and values (default 1)
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`;
@@ -94,6 +98,7 @@ function parse(args: readonly string[]): { help: boolean; names: string[]; optio
     databaseUrl: values["database-url"],
     citus: wholeNumber(values.citus, "citus"),
     before: values.before,
+    store: storeIn(values.store),
   };
   return { help: values.help, names, options };
 }
@@ -115,11 +120,17 @@ function parseStrictly(args: readonly string[]) {
         "database-url": { type: "string" },
         citus: { type: "string" },
         before: { type: "string" },
+        store: { type: "string", default: "embedded" },
       },
     });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+function storeIn(name: string): BenchOptions["store"] {
+  if (name !== "embedded" && name !== "postgres") throw new UsageError("--store takes embedded or postgres");
+  return name;
 }
 
 function wholeNumber(text: string | undefined, name: string): number | undefined {

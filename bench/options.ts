@@ -16,6 +16,8 @@ export interface BenchOptions {
   readonly databaseUrl: string | undefined;
   /** The workers of a Citus cluster that is started for the run, instead of one PostgreSQL. */
   readonly citus: number | undefined;
+  /** The store of the benchmark of holds. */
+  readonly store: "embedded" | "postgres";
   /** The folder of another commit, built, that decode and context are compared with. */
   readonly before: string | undefined;
 }

@@ -11,7 +11,7 @@
 import { readFileSync } from "node:fs";
 import { VALUE_BYTES_MAX } from "../src/base/limits.ts";
 import { seededRandom } from "../src/base/random.ts";
-import { type Codebook, decodeValue, encodeValue } from "../src/codec/codebook.ts";
+import { CODED_BYTES_MAX, type Codebook, decodeValue, encodeValue } from "../src/codec/codebook.ts";
 import type { Bits } from "../src/codec/range-coder.ts";
 import { readerCodebook } from "../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
@@ -97,7 +97,7 @@ function timedStrange(codebook: Codebook, channel: number, seed: number): Timed 
   const name = { kind: "bits that nobody wrote", bytes: bytes.length, seed };
   return timed(name, () => {
     const value = decodeValue(codebook, channel, bits);
-    mustBe(value === undefined || value.length <= VALUE_BYTES_MAX, name);
+    mustBe(value === undefined || value.length <= CODED_BYTES_MAX, name);
   });
 }
 

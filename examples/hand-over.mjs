@@ -9,7 +9,6 @@ import { newKey, open, seal } from "sideband/block";
 
 const key = newKey();
 const user = "case 2026-0417";
-const labels = ["CASE.claim", "CASE.promised"];
 
 const facts = {
   "USER.name": "Ada Okafor",
@@ -17,13 +16,13 @@ const facts = {
   "CASE.claim": "water damage, kitchen, 2026-11-02",
   "CASE.promised": "EUR 1,250.00 within ten days",
 };
-const mail = `Dear colleague,\n\nplease take over. The state of the case:\n\n${await seal({ key, user, facts, labels })}\n\nThanks!`;
+const mail = `Dear colleague,\n\nplease take over. The state of the case:\n\n${await seal({ key, user, facts })}\n\nThanks!`;
 
 const wrapped = mail.replaceAll(/(.{1,70})(?: |$)/gm, "$1\n").split("\n");
 wrapped.splice(20, 1);
 const received = wrapped.map((line) => `> ${line}`).join("\n");
 
-const state = await open({ key, user, labels, text: `See below.\n\n${received}` });
+const state = await open({ key, user, text: `See below.\n\n${received}` });
 if (!state.ok) throw new Error(state.reason);
 console.log(`${state.repaired} words were missing or wrong; the second agent knows:`);
 for (const [label, value] of Object.entries(state.facts)) console.log(`  ${label}=${value}`);

@@ -11,7 +11,6 @@ import { createServer } from "node:http";
 import { newKey, open, seal } from "sideband/block";
 
 const TURNS = 50;
-const LABELS = ["ORDER.number", "ORDER.problem", "ORDER.calls"];
 const KEY = newKey();
 
 /** What the bot understands. */
@@ -23,7 +22,7 @@ const SAID = {
 };
 
 async function turn({ conversation, transcript, message }) {
-  const state = await open({ key: KEY, user: conversation, text: transcript, labels: LABELS });
+  const state = await open({ key: KEY, user: conversation, text: transcript });
   const facts = state.ok ? { ...state.facts } : {};
   for (const [words, label] of Object.entries(SAID)) {
     const value = message.match(new RegExp(`${words} ([^.]+)`, "i"))?.[1];
@@ -34,7 +33,6 @@ async function turn({ conversation, transcript, message }) {
     key: KEY,
     user: conversation,
     facts,
-    labels: LABELS,
     after: state.ok ? state : undefined,
     // At the edge, the 8 MB of the reader model would be too much.
     compress: false,

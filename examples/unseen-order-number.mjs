@@ -10,11 +10,10 @@ import { newKey, open, seal } from "sideband/block";
 
 const key = newKey();
 const user = "session 5";
-const labels = ["ORDER.number"];
 const ORDER = "4711-93-X";
 
 async function refund({ state }) {
-  const opened = await open({ key, user, labels, text: state });
+  const opened = await open({ key, user, text: state });
   if (!opened.ok) return `refused: ${opened.reason}`;
   return `refunded order ${opened.facts["ORDER.number"]}`;
 }
@@ -24,7 +23,7 @@ function scriptedModel(prompt) {
   return { tool: "refund", input: { state: block.filter((_, i) => i % 20 !== 19).join(" ") } };
 }
 
-const block = await seal({ key, user, labels, facts: { "ORDER.number": ORDER } });
+const block = await seal({ key, user, facts: { "ORDER.number": ORDER } });
 const prompt = `You help customers. To refund, call refund({ state }) with the words of the sealed state.\n${block}`;
 const call = scriptedModel(prompt);
 console.log(
@@ -32,5 +31,5 @@ console.log(
 );
 console.log(await refund(call.input));
 // Made up, or taken from another session, it opens nothing.
-const foreign = await seal({ key, user: "session 6", labels, facts: { "ORDER.number": "1" } });
+const foreign = await seal({ key, user: "session 6", facts: { "ORDER.number": "1" } });
 console.log(await refund({ state: foreign }));

@@ -55,6 +55,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   const { revisions } = await example("history", { query: { ...USER, label: "PREF.tools" } });
   const { revision } = revisions.find(({ ended }: { ended?: string }) => ended !== undefined);
   await example("restore", { body: { ...USER, label: "PREF.tools", revision } });
+  await example("rename", { body: { ...USER, label: "PREF.tools", to: "DESK.tools" } });
   await example("changes", { query: { ...USER, limit: "2" } });
   const to = new Date().toISOString();
   await example("rollback", { body: { ...USER, to, dry_run: true } });
@@ -65,6 +66,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   made.events = { query: USER, status: 200, answer: await firstEvent(target) };
   const wife = { label: "FAMILY.wife", description: "What the user's wife is called", example: "Chidi" };
   await example("addLabel", { body: wife });
+  await example("changeStrict", { body: { strict: false } });
   await example("changeLabel", { params: { label: wife.label }, body: { max_bytes: 100 } });
   await callOperation(target, "addLabel", { body: { ...wife, label: "FAMILY.dog" } });
   await example("removeLabel", { params: { label: "FAMILY.dog" } });

@@ -10,12 +10,17 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { damageText } from "../bench/codec/damage.ts";
-import { randomFacts, randomFactsWithOwn, randomValue } from "../bench/codec/profiles.ts";
+import {
+  randomFacts,
+  randomFactsWithFree,
+  randomFactsWithOwn,
+  randomValue,
+} from "../bench/codec/profiles.ts";
 import { CHANNELS } from "../src/base/channels.ts";
 import { type Random, seededRandom } from "../src/base/random.ts";
 import { loadCodebooks } from "../src/blockwork/codebooks.ts";
 import { type BlockFact, buildBlock } from "../src/codec/block.ts";
-import { type Codebook, formatVersionOf } from "../src/codec/codebook.ts";
+import { BLOCK_FORMS, type BlockForm, type Codebook, formatVersionOf } from "../src/codec/codebook.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
 import type { BlockVector, ReadingVector, Vectors } from "../test/fixtures/vectors.ts";
 
@@ -88,7 +93,7 @@ function shapesWithOwn(random: Random): readonly Shape[] {
     ["all distances", from(["a", "b", "c", "d", "e", "f", "g", "h"], [0, 39, 41, 42, 44, 53, 63, 254])],
     [
       "the examples of all 40 channels, and ten own ones",
-      from([...CHANNELS.map(({ example }) => example), ...OWN_EXAMPLES], upTo(50)),
+      from([...CHANNELS.map(exampleInVectors), ...OWN_EXAMPLES], upTo(50)),
     ],
     [
       "a digit on each of 256 channels",
@@ -116,6 +121,80 @@ function shapesWithOwn(random: Random): readonly Shape[] {
     ["key id 255, of another account", from(["rotated"], [100]), { keyId: 255, account: "acct_2" }],
   ];
 }
+
+/** Facts under free labels, most of them beside others. */
+function shapesWithFree(random: Random): readonly Shape[] {
+  const under = (labels: readonly string[], values: readonly string[]): BlockFact[] =>
+    labels.map((label, i) => ({ channel: 256 + i, label, value: values[i % values.length], order: i }));
+  const alone = (label: string, value: string) => under([label], [value]);
+  const noise = Array.from({ length: 1024 }, () => String.fromCharCode(33 + random.below(94))).join("");
+  return [
+    ["one fact", alone("FAMILY.wife", "Grace")],
+    [
+      "ten ordinary ones",
+      under(
+        "FAMILY.wife FAMILY.birthday HEALTH.allergy TRAVEL.seat DEPLOY.region CAR.plate PEOPLE.grace FOOD.diet PET.name API.keys"
+          .split(" ")
+          .reverse(),
+        [...OWN_EXAMPLES].reverse(),
+      ),
+    ],
+    [
+      "beside standard channels and own ones",
+      [
+        { channel: 39, value: "Node 20", order: 7 },
+        { channel: 0, value: "Ada Okafor", order: 8 },
+        { channel: 255, value: "12", order: 9 },
+        ...under(["USER.birthday", "PROJ.license", "PREF.music"], ["12 May 1985", "MIT", "Jazz"]),
+      ],
+    ],
+    [
+      "odd labels",
+      under(
+        [
+          "A.a",
+          "Z9_.0",
+          "A_B._",
+          "AB.__x",
+          "AB.x_",
+          "AB.9lives",
+          "ABCDEFGHIJKLMNOP.a",
+          `QUIZ.${"long_name_of_48".repeat(3)}xyz`,
+        ],
+        ["x"],
+      ),
+    ],
+    [
+      "odd values",
+      under(["NOTE.a", "NOTE.b", "NOTE.c", "NOTE.d"], [": ", " a: b", "Name: value: more", "="]),
+    ],
+    [
+      "all scripts",
+      under(
+        SCRIPTS.map((_, i) => `NOTE.script_${i}`),
+        SCRIPTS,
+      ),
+    ],
+    ["one long value", alone("NOTE.style", "the user prefers short answers ".repeat(33).trim())],
+    ["a value that cannot fit, and one that can", under(["NOTE.long", "NOTE.short"], [noise, "first"])],
+    [
+      "overflow",
+      under(
+        Array.from({ length: 80 }, (_, i) => `${["NOTE", "WORK", "GARDENING"][i % 3]}.item_${i}`),
+        Array.from({ length: 80 }, (_, i) => `${i} ${randomValue(random, 300)}`),
+      ),
+    ],
+    ["a random profile", randomFactsWithFree(random)],
+    ["another random profile, of another user", randomFactsWithFree(random), { userId: "böb ✓" }],
+    ["key id 255, of another account", alone("NOTE.a", "rotated"), { keyId: 255, account: "acct_2" }],
+  ];
+}
+
+const SHAPES: Readonly<Record<BlockForm, (random: Random) => readonly Shape[]>> = {
+  standard: shapes,
+  own: shapesWithOwn,
+  free: shapesWithFree,
+};
 
 function blockVector(codebook: Codebook, [name, facts, change]: Shape): BlockVector {
   const seal = {
@@ -182,10 +261,10 @@ function readings(blocks: readonly BlockVector[], random: Random): ReadingVector
   ];
 }
 
-function writeVectors(codebook: Codebook, hasOwn: boolean): void {
-  const version = formatVersionOf(codebook, hasOwn);
+function writeVectors(codebook: Codebook, form: BlockForm): void {
+  const version = formatVersionOf(codebook, form);
   const random = seededRandom(20_261);
-  const blocks = (hasOwn ? shapesWithOwn : shapes)(random).map((shape) => blockVector(codebook, shape));
+  const blocks = SHAPES[form](random).map((shape) => blockVector(codebook, shape));
   const note =
     `Golden blocks of format version ${version}, written by \`npm run vectors\`. They must never change without a new format ` +
     "version: every release builds the same text from the same facts, and reads the same facts from the same text.";
@@ -202,5 +281,5 @@ function writeVectors(codebook: Codebook, hasOwn: boolean): void {
 }
 
 for (const codebook of loadCodebooks()) {
-  for (const hasOwn of [false, true]) writeVectors(codebook, hasOwn);
+  for (const form of BLOCK_FORMS) writeVectors(codebook, form);
 }

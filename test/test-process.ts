@@ -33,5 +33,6 @@ for (const file of process.argv.slice(2)) {
     });
   }
 }
-endWithTests();
+const { TEST_GRACE_MS } = process.env;
+endWithTests(TEST_GRACE_MS === undefined ? undefined : Number(TEST_GRACE_MS));
 openGate();

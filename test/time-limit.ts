@@ -7,8 +7,8 @@
 
 import { after, beforeEach, type TestContext } from "node:test";
 
-/** For what ends by itself soon after the last test, such as a connection that is being closed. */
-const GRACE_MS = 5_000;
+/** For what ends by itself soon after the last test, such as a connection that is being closed, on a busy machine too. */
+const GRACE_MS = 60_000;
 /** For node:test to print what it knows. */
 const FAREWELL_MS = 1_000;
 

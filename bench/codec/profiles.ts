@@ -62,6 +62,35 @@ export function randomFactsWithOwn(random: Random): BlockFact[] {
   return factsOn(channelsUpTo(random.pick([CHANNEL_COUNT + 5, 60, 100, CHANNEL_COUNT_MAX])), random);
 }
 
+/** Facts on channels and under free labels, of ordinary groups and of others. */
+export function randomFactsWithFree(random: Random): BlockFact[] {
+  const facts = random.below(2) === 0 ? randomFacts(random) : randomFactsWithOwn(random);
+  const labels = new Set(
+    Array.from({ length: 1 + random.below(random.pick([3, 40, 200])) }, () => randomLabel(random)),
+  );
+  const bytesMax = random.pick([4, 16, 64, 1024]);
+  const free = Array.from(labels, (label, i) => ({
+    channel: CHANNEL_COUNT_MAX + i,
+    label,
+    value: randomValue(random, bytesMax),
+    order: 0,
+  }));
+  return random.shuffle([...facts, ...free]).map((fact, order) => ({ ...fact, order }));
+}
+
+/** Any label, of a group that others have too or of its own. */
+export function randomLabel(random: Random): string {
+  const letters = (from: string, length: number) =>
+    Array.from({ length }, () => from.charAt(random.below(from.length))).join("");
+  const group = random.pick([
+    "FAMILY",
+    "NOTE",
+    "X1_",
+    `${letters("ABCXYZ", 1)}${letters("ABYZ019_", random.below(16))}`,
+  ]);
+  return `${group}.${letters("abcxyz019_", 1 + random.below(random.pick([3, 48])))}`;
+}
+
 function channelsUpTo(end: number): number[] {
   return Array.from({ length: end }, (_, channel) => channel);
 }

@@ -19,13 +19,20 @@ export interface RunningServer {
  * Starts the service as an operator would, and waits for its first answer.
  * @param options.key for a folder that has one
  * @param options.command the `sideband` of another folder
+ * @param options.execArgv of Node; with them the service can be sent messages
  */
 export async function startServer(
   folder: string,
-  options: { key?: string | undefined; settings?: Readonly<Record<string, string>>; command?: string } = {},
+  options: {
+    key?: string | undefined;
+    settings?: Readonly<Record<string, string>>;
+    command?: string;
+    execArgv?: readonly string[];
+  } = {},
 ): Promise<RunningServer> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [options.command ?? COMMAND_PATH, "serve"], {
+  const { execArgv = [], command = COMMAND_PATH } = options;
+  const child = spawn(process.execPath, [...execArgv, command, "serve"], {
     env: {
       SIDEBAND_DATA: folder,
       SIDEBAND_PORT: "0",
@@ -33,14 +40,14 @@ export async function startServer(
       SIDEBAND_ADMIN_TOKEN: ADMIN_TOKEN,
       ...options.settings,
     },
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "ignore", ...(execArgv.length === 0 ? [] : ["ipc" as const])],
   });
   let output = "";
   const port = await new Promise<number>((resolve, reject) => {
     child.once("exit", (status) =>
       reject(new Error(`the service ended with status ${status}; is it built (npm run build)?`)),
     );
-    child.stdout.on("data", (chunk) => {
+    child.stdout!.on("data", (chunk) => {
       output += chunk;
       const url = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(output);
       if (url !== null) resolve(Number(url[1]));

@@ -17,10 +17,10 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import postgres from "postgres";
+import { freePort } from "./free-port.ts";
 
 /** Both in one folder "bin"; PostgreSQL finds its "lib" and "share" beside that. */
 export interface Binaries {
@@ -299,15 +299,4 @@ function temporaryFolder(user: User | undefined): string {
 
 function canRun(command: string, args: readonly string[], user: User): boolean {
   return spawnSync(command, args, { stdio: "ignore", ...user }).status === 0;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -77,6 +77,7 @@ Moment = Union[str, datetime]
 Include = Literal["index", "block", "both"]
 OnOutage = Literal["throw", "continue"]
 Access = Literal["read", "write"]
+NewLabel = Union[bool, Literal["certain"]]
 _Query = Mapping[str, Union[str, int, None]]
 
 
@@ -258,6 +259,7 @@ class _StoredFactRest(TypedDict, total=False):
     place: PlaceKind
     written_by: str
     expires_at: str
+    description: str
 
 
 class StoredFact(_StoredFactRest):
@@ -450,11 +452,17 @@ class LabelAnswer(_LabelAnswerRest):
 
 
 class _ChannelsAnswerRest(TypedDict, total=False):
+    strict: bool
     free: int
 
 
 class ChannelsAnswer(_ChannelsAnswerRest):
     channels: List[ListedLabel]
+
+
+class StrictAnswer(TypedDict):
+    status: Literal["ok"]
+    strict: bool
 
 
 class TokenAnswer(TypedDict):
@@ -484,6 +492,8 @@ class _FactTerms(TypedDict, total=False):
     scope: PlaceKind
     ttl_s: int
     expires_at: Moment
+    new_label: NewLabel
+    description: str
     if_revision: int
 
 
@@ -1505,7 +1515,9 @@ class Sideband:
     `fail_fast`: they fail at once while the service is known to be away. What is about a user takes `project`, where the
     person works: `loom`, or `loom/feature-x` for a worktree of it. Writes take `written_by`, `session_id`,
     `idempotency_key`, and where it applies `if_revision` (the revision that the fact must have now; 0: there must be
-    none), `scope`, and `ttl_s` or `expires_at`."""
+    none), `scope`, `ttl_s` or `expires_at`, and `new_label`: True makes a label that neither the account nor the person has,
+    `GROUP.name`, with a `description` where there is one. Where a label that is there is a slip away, that is
+    `unknown_label` with its `hint`; "certain" makes it all the same."""
 
     def __init__(
         self,
@@ -1580,6 +1592,8 @@ class Sideband:
         scope: Optional[PlaceKind] = None,
         ttl_s: Optional[int] = None,
         expires_at: Optional[Moment] = None,
+        new_label: Optional[NewLabel] = None,
+        description: Optional[str] = None,
         if_revision: Optional[int] = None,
         project: Optional[str] = None,
         written_by: Optional[str] = None,
@@ -1589,7 +1603,7 @@ class Sideband:
         retries: Optional[int] = None,
     ) -> WrittenAnswer:
         """Writes a fact; a fact of the same label is overwritten, and kept in the history."""
-        fields = {"label": label, "value": value, **_fact_fields(scope, ttl_s, expires_at)}
+        fields = {"label": label, "value": value, **_fact_fields(scope, ttl_s, expires_at, new_label, description)}
         writer = self._writer(user_id, project, written_by, session_id)
         return self._write("/encode", writer, fields, idempotency_key, if_revision, timeout_ms, retries)
 
@@ -1606,7 +1620,7 @@ class Sideband:
         retries: Optional[int] = None,
     ) -> WrittenBatchAnswer:
         """Writes 1 to 40 facts, all or none: dicts with `label`, `value`, and optionally `scope`, `ttl_s`, `expires_at`,
-        `if_revision`."""
+        `new_label`, `description`, `if_revision`."""
         writer = self._writer(user_id, project, written_by, session_id)
         fields = {"facts": [_batch_fact(fact) for fact in facts]}
         return self._write("/encode/batch", writer, fields, idempotency_key, None, timeout_ms, retries)
@@ -1620,6 +1634,8 @@ class Sideband:
         scope: Optional[PlaceKind] = None,
         ttl_s: Optional[int] = None,
         expires_at: Optional[Moment] = None,
+        new_label: Optional[NewLabel] = None,
+        description: Optional[str] = None,
         if_revision: Optional[int] = None,
         project: Optional[str] = None,
         written_by: Optional[str] = None,
@@ -1629,7 +1645,7 @@ class Sideband:
         retries: Optional[int] = None,
     ) -> WrittenAnswer:
         """Adds an item to a fact that is a list, `a; b`. `invalid_value` with `items` if the list has no room."""
-        fields = {"label": label, "item": item, **_fact_fields(scope, ttl_s, expires_at)}
+        fields = {"label": label, "item": item, **_fact_fields(scope, ttl_s, expires_at, new_label, description)}
         writer = self._writer(user_id, project, written_by, session_id)
         return self._write("/facts/append", writer, fields, idempotency_key, if_revision, timeout_ms, retries)
 
@@ -1672,6 +1688,28 @@ class Sideband:
         writer = self._writer(user_id, project, written_by, session_id)
         fields = {"label": label, "revision": revision}
         return self._write("/facts/restore", writer, fields, idempotency_key, if_revision, timeout_ms, retries)
+
+    def rename(
+        self,
+        user_id: str,
+        label: str,
+        to: str,
+        *,
+        merge: Optional[Literal["append"]] = None,
+        if_revision: Optional[int] = None,
+        project: Optional[str] = None,
+        written_by: Optional[str] = None,
+        session_id: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+    ) -> WrittenAnswer:
+        """Moves a fact to another label, with its history; a label that is not there is made. `fact_exists` if the other has
+        a fact; `merge="append"` makes a list of both."""
+        writer = self._writer(user_id, project, written_by, session_id)
+        fields = {"label": label, "to": to, "merge": merge}
+        with self._contexts.dropped(user_id):
+            return self._write("/facts/rename", writer, fields, idempotency_key, if_revision, timeout_ms, retries)
 
     def forget(
         self,
@@ -1814,7 +1852,8 @@ class Sideband:
         fail_fast: bool = False,
     ) -> FactsAnswer:
         """All facts with their revisions and times."""
-        return self._get("/facts", self._person(user_id, project), timeout_ms, retries, fail_fast)
+        query = {**self._person(user_id, project), "details": "true"}
+        return self._get("/facts", query, timeout_ms, retries, fail_fast)
 
     def history(
         self,
@@ -1993,6 +2032,13 @@ class Sideband:
         path = f"/channels/{urllib.parse.quote(label, safe='')}"
         return self._call(_Call("DELETE", path, "refused", timeout_ms=timeout_ms, retries=retries))
 
+    def strict_labels(
+        self, strict: bool, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None
+    ) -> StrictAnswer:
+        """Makes the account strict, or no longer so: in a strict one nobody makes labels by writing them."""
+        body = {"strict": strict}
+        return self._call(_Call("PATCH", "/channels", "always", body=body, timeout_ms=timeout_ms, retries=retries))
+
     def token(
         self,
         user_id: str,
@@ -2169,11 +2215,18 @@ def _print_warning(message: str, error: SidebandError) -> None:
         print(message, file=sys.stderr)
 
 
-def _fact_fields(scope: Optional[str], ttl_s: Optional[int], expires_at: Optional[Moment]) -> Dict[str, Any]:
-    return {"scope": scope, "ttl_s": ttl_s, "expires_at": _iso_moment("expires_at", expires_at)}
+def _fact_fields(
+    scope: Optional[str],
+    ttl_s: Optional[int],
+    expires_at: Optional[Moment],
+    new_label: Optional[NewLabel],
+    description: Optional[str],
+) -> Dict[str, Any]:
+    end = {"ttl_s": ttl_s, "expires_at": _iso_moment("expires_at", expires_at)}
+    return {"scope": scope, **end, "new_label": new_label, "description": description}
 
 
-_FACT_FIELDS = ("label", "value", "scope", "ttl_s", "expires_at", "if_revision")
+_FACT_FIELDS = ("label", "value", "scope", "ttl_s", "expires_at", "new_label", "description", "if_revision")
 
 
 def _batch_fact(fact: FactToEncode) -> Dict[str, Any]:

@@ -4,6 +4,7 @@
  * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
+import { SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
 import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
 import { type AgentMemory, type AgentWriterOptions, PLACE_KINDS } from "./agent-memory.ts";
 import { escapeJson, escapeText } from "./escaped-text.ts";
@@ -93,7 +94,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     input: { label: TEXT, value: { ...TEXT, description: "One line, at most 1,024 bytes." } },
     optional: {
       add: { type: "boolean" },
-      ttl_s: { ...WHOLE, description: "Seconds until it ends." },
+      ttl_s: WHOLE,
+      until: { ...TEXT, description: 'Its end: "friday", "in 3 days", 2026-12-31.' },
       ...SCOPE,
     },
     isForBlock: false,
@@ -103,8 +105,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       if (scope !== undefined && scope !== "person" && options.project === undefined)
         throw new NoProjectError();
       const label = textIn(input, "label");
-      const kept = sanitizeValue(textIn(input, "value"), allowSecrets);
-      const written = { ...options, scope, ttlS: (input.ttl_s ?? undefined) as number | undefined };
+      const kept = sanitizeValue(textIn(input, "value"), allowSecrets, label);
+      const written = { ...options, scope, ...endOf(input) };
       const answer =
         input.add === true
           ? await memory.append(userId, label, kept, written)
@@ -272,7 +274,26 @@ function rememberText(labels: readonly ToolLabel[]): string {
 function textIn(input: ToolInput, name: string): string {
   const text = input[name];
   if (typeof text === "string") return text;
-  throw Object.assign(new Error(`${name} is needed.`), { code: "invalid_request" });
+  throw invalidInput(`${name} is needed.`);
+}
+
+function invalidInput(message: string): Error {
+  return Object.assign(new Error(message), { code: "invalid_request" });
+}
+
+/** When a fact ends, in words of the zone of this process, or after how many seconds. */
+function endOf({ ttl_s, until, add }: ToolInput): { ttlS?: number; expiresAt?: string } {
+  const ends = { ...(typeof ttl_s === "number" && { ttlS: ttl_s }) };
+  if (add === true && (ends.ttlS ?? until ?? undefined) !== undefined)
+    throw invalidInput("An end is one of the whole list: give what ends a label of its own, without add.");
+  if (typeof until !== "string") return ends;
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const [nowMs, said] = [Date.now(), escapeText(JSON.stringify(until))];
+  const endMs = spokenMoment(until, "end", nowMs, timeZone);
+  if (ends.ttlS !== undefined) throw invalidInput("ttl_s and until both say when it ends: give one of them.");
+  if (endMs === undefined) throw invalidInput(`until takes a moment such as ${SPOKEN_ENDS}, not ${said}.`);
+  if (endMs <= nowMs) throw invalidInput(`until takes a moment in the future, not ${said}.`);
+  return { expiresAt: new Date(endMs).toISOString() };
 }
 
 /** What was written, what it replaced, and how that is undone. */

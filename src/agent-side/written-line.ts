@@ -23,14 +23,19 @@ const VALUE_LENGTH_MAX = 120;
 /**
  * @param kept what the history has of the fact since it was written
  * @param undo undefined where there is no command: then a tool of the agent undoes it
+ * @param shownTime an end as its reader wants it
  */
-export function writtenLine(written: WrittenAnswer, kept: Revisions, undo: UndoCommand | undefined): string {
+export function writtenLine(
+  written: WrittenAnswer,
+  kept: Revisions,
+  undo: UndoCommand | undefined,
+  shownTime: (moment: string) => string = (moment) => moment,
+): string {
   const { label, value, expires_at: until, previous } = written;
-  const now = quotedValue(value) + (until === undefined ? "" : ` until ${until}`);
+  const now = quotedValue(value) + (until === undefined ? "" : ` until ${shownTime(until)}`);
   if (previous !== null && previous.value === value) return `${label}: still ${now}`;
   const was = previous === null ? "" : `was ${quotedValue(previous.value)}, `;
-  const how =
-    previous === null ? forgetText(label, kept, undo) : restoreText(label, previous.revision, kept, undo);
+  const how = previous === null ? forgetText(label, undo) : restoreText(label, previous.revision, kept, undo);
   return `${label}: ${was}now ${now}; ${how}`;
 }
 
@@ -46,11 +51,9 @@ function historyText(label: string, undo: UndoCommand | undefined): string {
   return undo === undefined ? "undo: history tool" : `undo: ${undo.program} history ${label}${undo.options}`;
 }
 
-/** A new fact is undone by forgetting it, but not the values that its label had before. The tool keeps them anyway. */
-function forgetText(label: string, kept: Revisions, undo: UndoCommand | undefined): string {
-  if (undo === undefined) return "undo: forget tool";
-  const keep = kept?.length === 1 ? "" : " --keep-history";
-  return `undo: ${undo.program} forget ${label}${keep}${undo.options}`;
+/** A new fact is undone by forgetting it: its history, and that of its label before, stays. */
+function forgetText(label: string, undo: UndoCommand | undefined): string {
+  return undo === undefined ? "undo: forget tool" : `undo: ${undo.program} forget ${label}${undo.options}`;
 }
 
 function restoreText(

@@ -86,8 +86,9 @@ export class SidebandStore extends BaseStore {
     }
     if (Array.isArray(index))
       throw new TypeError("facts have no index: they are found by their labels, not by their meaning");
-    const text = value === null ? null : sanitizeValue(itemText(value), this.#options.allowSecrets);
-    return { user, label: `${group}.${key}`, text };
+    const label = `${group}.${key}`;
+    const text = value === null ? null : sanitizeValue(itemText(value), this.#options.allowSecrets, label);
+    return { user, label, text };
   }
 
   async #write(puts: readonly ItemChange[]): Promise<void> {

@@ -10,7 +10,7 @@ import { REMEMBER_PROMPT, STORE_BEFORE_COMPACTION } from "../agent-side/prompts.
 import type { ToolLabel } from "../agent-side/tool-labels.ts";
 import { Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, flushed, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
-import { openProject, projectOf } from "./project.ts";
+import { openProject, placeOf } from "./project.ts";
 
 /** `plugins.entries.sideband.config` of the host. */
 interface PluginConfig {
@@ -97,7 +97,7 @@ function register(api: PluginApi, environment: Readonly<Record<string, string | 
     labels,
     addLabels,
     writtenBy: "openclaw",
-    project: places.get(workspaceDir) ?? projectOf(given(workspaceDir), settings),
+    project: places.get(workspaceDir) ?? placeOf(given(workspaceDir), settings),
   });
 
   api.registerMemoryCapability({

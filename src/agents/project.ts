@@ -9,6 +9,8 @@
  * Anybody can write a `.git` file that names a foreign repository, for example into an archive. So a folder is a worktree
  * only if the repository itself lists it, and a remote is read only from files that are the folder's own: a forged one
  * would get the facts of the foreign project into its prompt.
+ *
+ * A folder outside of all repositories is a place of its own, known by its path.
  */
 
 import { createHash } from "node:crypto";
@@ -50,6 +52,20 @@ interface FoundProject {
   readonly byPath?: string;
 }
 
+/** The same, or else the place of the first folder itself: PROJ and TASK facts that are told outside of a project stay there. */
+export function placeOf(folders: readonly string[], settings: ProjectSettings = {}): string | undefined {
+  return findPlace(folders, settings)?.place;
+}
+
+function findPlace(folders: readonly string[], settings: ProjectSettings): FoundProject | undefined {
+  const found = findProject(folders, settings);
+  if (found !== undefined || settings.project !== undefined) return found;
+  const folder = folders.map(realFolder).find((path) => path !== undefined);
+  // As it would be called if it were a repository: one that becomes one keeps its facts.
+  const project = folder === undefined ? undefined : projectName(folder);
+  return project === undefined ? undefined : { place: project, project };
+}
+
 /** The place of the first folder that is in a project. @param folders paths, or file: addresses as MCP's roots are */
 export function projectOf(folders: readonly string[], settings: ProjectSettings = {}): string | undefined {
   return findProject(folders, settings)?.place;
@@ -68,7 +84,7 @@ interface ProjectMove {
 const moves = new WeakMap<object, Map<string, ProjectMove>>();
 
 /**
- * The same for a memory that is in use. A project that is known by its remote takes over what was kept under its path, before
+ * placeOf for a memory that is in use. A project that is known by its remote takes over what was kept under its path, before
  * it had one. That costs one short call, once in a process; where memory was away, it is tried again. Never throws: what
  * comes next meets the same fault.
  */
@@ -78,7 +94,7 @@ export async function openProject(
   folders: readonly string[],
   settings: ProjectSettings & { readonly timeoutMs?: number | undefined },
 ): Promise<string | undefined> {
-  const found = findProject(folders, settings);
+  const found = findPlace(folders, settings);
   if (found?.byPath === undefined) return found?.place;
   const { byPath, project, place } = found;
   const known = moves.get(memory) ?? new Map<string, ProjectMove>();
@@ -151,18 +167,27 @@ interface Repository {
   readonly worktree?: string;
 }
 
-/** The repository that a folder is in. A native path has the letters' case that the disk has, where that ignores it. */
-function repositoryOf(folder: string): Repository | undefined {
+/** A native path has the letters' case that the disk has, where that ignores it. Undefined where there is no such folder. */
+function realFolder(folder: string): string | undefined {
   try {
-    let at = realpathSync.native(folder.startsWith("file:") ? fileURLToPath(folder) : folder);
-    for (; ; at = dirname(at)) {
-      const found = repositoryAt(at);
-      if (found !== undefined || at === dirname(at)) return found;
-    }
+    return realpathSync.native(folder.startsWith("file:") ? fileURLToPath(folder) : folder);
   } catch {
-    // A folder that is gone or closed to us is in no project.
     return undefined;
   }
+}
+
+/** The repository that a folder is in. */
+function repositoryOf(folder: string): Repository | undefined {
+  try {
+    let at = realFolder(folder);
+    for (; at !== undefined; at = at === dirname(at) ? undefined : dirname(at)) {
+      const found = repositoryAt(at);
+      if (found !== undefined) return found;
+    }
+  } catch {
+    // A folder that is closed to us is in no project.
+  }
+  return undefined;
 }
 
 function repositoryAt(folder: string): Repository | undefined {

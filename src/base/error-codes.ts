@@ -103,6 +103,12 @@ export const ERRORS = errorTable({
     title: "Conflict",
     meaning: "The request for a key was already approved or declined, or the same work is already running.",
   },
+  fact_exists: {
+    status: 409,
+    title: "Fact exists",
+    meaning:
+      'A fact was to be renamed, and the other label has a fact. Forget it first, or send `merge: "append"` for a list of both.',
+  },
   label_exists: {
     status: 409,
     title: "Label exists",

@@ -1,30 +1,29 @@
 /**
  * Facts that travel with a conversation as one sealed block, and are nowhere else: `seal` makes the block, `open` finds it
- * in any text. An application has a key and, if it likes, labels of its own; it keeps nothing between two calls.
+ * in any text. An application has a key, and any labels that it likes; it keeps nothing between two calls.
  */
 
 import { isWellFormed, utf8 } from "../base/bytes.ts";
-import { USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { LABEL_FORM, LABELS } from "../base/channel-labels.ts";
+import { CHANNEL_COUNT_MAX, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { buildBlock } from "../codec/block.ts";
 import { type Codebook, codebookVersionOf, PLAIN_CODEBOOK } from "../codec/codebook.ts";
 import { TEXT_LENGTH_MAX } from "../codec/framing.ts";
-import { type OpenedBlock, openBlocks, readValue } from "../codec/read-block.ts";
+import { decodeFact, type Slot } from "../codec/free-labels.ts";
+import { type OpenedBlock, openBlocks } from "../codec/read-block.ts";
 import type { BlockKey } from "../codec/seal.ts";
 import { type Refusal, type UnreadableBlock, unreadable } from "../codec/unreadable.ts";
 import { READER_FORMAT_VERSION } from "../reader/codebook.ts";
 import { BlockError } from "./errors.ts";
 import { blockKeyOf, keyRings } from "./keys.ts";
-import { COUNTER_CHANNEL, LabelList } from "./label-list.ts";
 import { loadReader, type ModelOptions } from "./model.ts";
 
-/** Values by label. */
+/** Values by label: one of the 40 standard ones, or any other of the form GROUP.name. */
 export type Facts = Readonly<Record<string, string>>;
 
 interface CommonOptions extends ModelOptions {
   /** Whose block it is: a text that only opens with the same text again, such as the id of a conversation or a person. */
   user: string;
-  /** The application's own labels, beside the 40 standard ones. Only ever add to the end. */
-  labels?: readonly string[] | undefined;
 }
 
 export interface SealOptions extends CommonOptions {
@@ -63,17 +62,13 @@ export interface OpenedFacts {
 /** Why there are no facts: `kind` is for code, `reason` for people. */
 export interface Unopened {
   readonly ok: false;
-  readonly kind: Refusal["kind"] | "other-labels";
+  readonly kind: Refusal["kind"];
   readonly reason: string;
 }
 
-const OTHER_LABELS: Unopened = {
-  ok: false,
-  kind: "other-labels",
-  reason:
-    "the block was sealed with other `labels`, or a longer list of them; names are only ever added at its end",
-};
 const COUNTER_MAX = 2 ** 40;
+/** The counter's channel. */
+const COUNTER_CHANNEL = CHANNEL_COUNT_MAX - 1;
 /** Stands for the codebook of a block that has not been decoded yet: it is asked for its version only. */
 const READER_TO_COME: Codebook = { version: READER_FORMAT_VERSION, predictors: [] };
 const KNOWN_CODEBOOKS = [READER_TO_COME, PLAIN_CODEBOOK];
@@ -83,20 +78,18 @@ export async function seal(options: SealOptions): Promise<string> {
   const { facts, after, compress = true } = options;
   const userId = boundUser(options.user);
   const key = blockKeyOf(options.key);
-  const labels = new LabelList(options.labels ?? []);
   const given = Object.entries(facts).map(([label, value], order) => {
     checkFact(label, value);
-    return { channel: labels.channelOf(label), value, order };
+    return { ...slotOf(label, order), value, order };
   });
   const counter = counterAfter(after);
-  const check = labels.checkOf(given.map(({ channel }) => channel));
   // The first to be taken, so that it is never without room.
-  const counted = { channel: COUNTER_CHANNEL, value: `${counter}${check}`, order: given.length };
-  const isCounted = counter > 1 || check !== "";
+  const counted = { channel: COUNTER_CHANNEL, value: `${counter}`, order: given.length };
   const codebook = compress ? await loadReader(options) : PLAIN_CODEBOOK;
-  const { text, overflow } = buildBlock(isCounted ? [...given, counted] : given, { key, userId, codebook });
+  const { text, overflow } = buildBlock(counter > 1 ? [...given, counted] : given, { key, userId, codebook });
   if (overflow.length > 0) {
-    const names = overflow.map((channel) => labels.labelOf(channel) ?? "the counter");
+    const left = new Set(overflow);
+    const names = Object.keys(facts).filter((_, i) => left.has(given[i]!.channel));
     const how = compress ? "shorten or drop some" : "shorten or drop some, or seal with the reader model";
     throw new BlockError("block_full", `no room in the block for ${names.join(", ")}: ${how}`, {
       overflow: names,
@@ -109,7 +102,6 @@ export async function seal(options: SealOptions): Promise<string> {
 export async function open(options: OpenOptions): Promise<Opened> {
   const { text, key } = options;
   const userId = boundUser(options.user);
-  const labels = new LabelList(options.labels ?? []);
   const keys = typeof key === "string" ? [key] : key;
   if (keys.length === 0) throw new BlockError("invalid_key", "give the key that the block was sealed with");
   if (typeof text !== "string") throw new TypeError("`text` must be a string");
@@ -117,23 +109,13 @@ export async function open(options: OpenOptions): Promise<Opened> {
   const opened = (await Promise.all(results)).filter((result) => result.ok);
   const newest = opened.sort((a, b) => b.counter - a.counter).at(0);
   if (newest === undefined) return whyNot(await Promise.all(results));
-  const { values, check, ...report } = newest;
-  const channels = values.map(({ channel }) => channel);
-  // Blocks of the first release have no check.
-  if (check !== "" && check !== labels.checkOf(channels)) return OTHER_LABELS;
-  const facts: Record<string, string> = {};
-  for (const { channel, value } of values) {
-    const label = labels.labelOf(channel);
-    if (label === undefined) return OTHER_LABELS;
-    facts[label] = value;
-  }
-  return { ...report, blocks: opened.reduce((sum, { blocks }) => sum + blocks, 0), facts };
+  return { ...newest, blocks: opened.reduce((sum, { blocks }) => sum + blocks, 0) };
 }
 
-interface DecodedBlock extends Omit<OpenedFacts, "facts"> {
-  /** Of the own labels in it; empty where it has none. */
-  readonly check: string;
-  readonly values: readonly { readonly channel: number; readonly value: string }[];
+/** Where a fact is in a block. */
+function slotOf(label: string, order: number): Slot {
+  const standard = (LABELS as readonly string[]).indexOf(label);
+  return standard < 0 ? { channel: CHANNEL_COUNT_MAX + order, label } : { channel: standard };
 }
 
 async function newestOf(
@@ -141,8 +123,8 @@ async function newestOf(
   ring: ReadonlyMap<number, BlockKey>,
   userId: string,
   options: ModelOptions,
-): Promise<DecodedBlock | UnreadableBlock> {
-  let newest: DecodedBlock | undefined;
+): Promise<OpenedFacts | UnreadableBlock> {
+  let newest: OpenedFacts | undefined;
   let refused: UnreadableBlock | undefined;
   const seen = new Set<string>();
   const found = openBlocks(text.slice(-TEXT_LENGTH_MAX), {
@@ -157,7 +139,7 @@ async function newestOf(
       if (refused === undefined || refused.kind === "damaged") refused = decoded;
       continue;
     }
-    seen.add(JSON.stringify([decoded.counter, decoded.values]));
+    seen.add(JSON.stringify([decoded.counter, decoded.facts]));
     // Of equal ones the last in the text, which comes first.
     if (newest === undefined || decoded.counter > newest.counter) newest = decoded;
   }
@@ -166,23 +148,23 @@ async function newestOf(
     : { ...newest, blocks: seen.size };
 }
 
-async function decode(block: OpenedBlock, options: ModelOptions): Promise<DecodedBlock | UnreadableBlock> {
+async function decode(block: OpenedBlock, options: ModelOptions): Promise<OpenedFacts | UnreadableBlock> {
   const isPlain = codebookVersionOf(block.version) === PLAIN_CODEBOOK.version;
   const codebook = isPlain ? PLAIN_CODEBOOK : await loadReader(options);
-  const values: { channel: number; value: string }[] = [];
-  let counted = "1";
-  for (const { channel, bits } of block.codes) {
-    const value = readValue(codebook, channel, bits);
-    if (value === undefined) return unreadable({ kind: "unknown-value", channel });
-    if (channel === COUNTER_CHANNEL) counted = value;
-    else values.push({ channel, value });
+  const facts: Record<string, string> = {};
+  let counter = 1;
+  for (const code of block.codes) {
+    const { channel } = code;
+    const fact = decodeFact(codebook, code, code.bits);
+    const label = fact?.label ?? LABELS[channel];
+    if (fact !== undefined && channel === COUNTER_CHANNEL) counter = Number.parseInt(fact.value, 10);
+    else if (fact === undefined || label === undefined) return unreadable({ kind: "unknown-value", channel });
+    else facts[label] = fact.value;
   }
-  const counter = Number.parseInt(counted, 10);
-  const check = counted.slice(String(counter).length);
-  return { ok: true, values, counter, check, repaired: block.repaired, margin: block.guardLeft, blocks: 1 };
+  return { ok: true, facts, counter, repaired: block.repaired, margin: block.guardLeft, blocks: 1 };
 }
 
-function whyNot(results: readonly (DecodedBlock | UnreadableBlock)[]): Unopened {
+function whyNot(results: readonly (OpenedFacts | UnreadableBlock)[]): Unopened {
   const reasons = results.filter((result) => !result.ok);
   return reasons.find(({ kind }) => kind !== "damaged" && kind !== "no-block") ?? reasons[0];
 }
@@ -206,6 +188,11 @@ function boundUser(user: string): string {
 }
 
 function checkFact(label: string, value: string): void {
+  if (!LABEL_FORM.test(label))
+    throw new BlockError(
+      "invalid_label",
+      `${JSON.stringify(label)} is no label: write a group in capitals, a dot and a small name, such as ORDER.number`,
+    );
   const isText = typeof value === "string" && value !== "" && isWellFormed(value);
   if (!isText || utf8(value).length > VALUE_BYTES_MAX)
     throw new BlockError(

@@ -4,7 +4,7 @@ export type BlockErrorCode =
   /** The key is not one that `newKey()` makes. */
   | "invalid_key"
   | "invalid_user"
-  /** A label that is neither one of the 40 nor in the application's list, or a list that cannot be one. */
+  /** A text that has not the form of labels, GROUP.name. */
   | "invalid_label"
   | "invalid_value"
   | "invalid_counter"

@@ -3,16 +3,16 @@
 import { assert } from "../base/assert.ts";
 import { type BlockFact, buildBlock } from "../codec/block.ts";
 import { type Codebook, findCodebook } from "../codec/codebook.ts";
+import { decodeFact, type SlotValue } from "../codec/free-labels.ts";
 import type { Predictor } from "../codec/predictor.ts";
-import type { Bits } from "../codec/range-coder.ts";
-import { type OpenedBlock, openBlock, readValue } from "../codec/read-block.ts";
+import { type OpenedBlock, type OpenedCode, openBlock } from "../codec/read-block.ts";
 import type { BlockKey } from "../codec/seal.ts";
 import type { UnreadableBlock } from "../codec/unreadable.ts";
 import { codeOf, type FactCode } from "./fact-code.ts";
 
 interface BlockMessages {
-  /** The code of a value. */
-  readonly code: { readonly channel: number; readonly value: string };
+  /** The code of a fact. */
+  readonly code: SlotValue;
   /** A block from codes; facts without one are those that it has no room for. */
   readonly assemble: {
     readonly facts: readonly BlockFact[];
@@ -21,8 +21,8 @@ interface BlockMessages {
   };
   /** The codes behind a text that holds a block. */
   readonly open: { readonly text: string; readonly keys: readonly BlockKey[]; readonly userId: string };
-  /** The value of a code from a block of this format version. */
-  readonly value: { readonly version: number; readonly channel: number; readonly bits: Bits };
+  /** The fact of a code from a block of this format version. */
+  readonly value: OpenedCode & { readonly version: number };
 }
 
 export interface AssembledBlock {
@@ -38,7 +38,7 @@ export interface BlockResults {
   readonly code: FactCode;
   readonly assemble: AssembledBlock;
   readonly open: OpenedBlock | UnreadableBlock;
-  readonly value: string | undefined;
+  readonly value: SlotValue | undefined;
 }
 
 export type BlockTaskKind = keyof BlockMessages;
@@ -54,7 +54,7 @@ export function runBlockTask(
   assert(codebooks.length > 0, "there is a codebook to write with");
   switch (message.kind) {
     case "code":
-      return codeOf(codebooks[0], message.channel, message.value);
+      return codeOf(codebooks[0], message);
     case "assemble": {
       const { facts, key, userId } = message;
       const { text, carried, overflow, carriers } = buildBlock(facts, {
@@ -71,7 +71,7 @@ export function runBlockTask(
     case "value": {
       const codebook = findCodebook(codebooks, message.version);
       assert(codebook !== undefined, "an opened block has a known version");
-      return readValue(codebook, message.channel, message.bits);
+      return decodeFact(codebook, message, message.bits);
     }
   }
 }
@@ -100,7 +100,7 @@ export function interruptible({ version, predictors }: Codebook, isStopped: () =
 
 /** Whether a thread can do anything at all: a small value, written and read. */
 export function checkSelf(codebooks: readonly Codebook[]): void {
-  const { version, bits } = codeOf(codebooks[0], 0, "ready");
-  const value = runBlockTask(codebooks, { kind: "value", version, channel: 0, bits });
-  assert(value === "ready", "a thread reads what it has written");
+  const { version, bits } = codeOf(codebooks[0], { channel: 0, value: "ready" });
+  const read = runBlockTask(codebooks, { kind: "value", version, channel: 0, bits }) as SlotValue | undefined;
+  assert(read?.value === "ready", "a thread reads what it has written");
 }

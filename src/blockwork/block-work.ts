@@ -5,11 +5,11 @@
  */
 
 import { assert } from "../base/assert.ts";
-import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import type { Requester } from "../base/requester.ts";
 import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
 import { digitsFor } from "../codec/digits.ts";
+import { compareSlots, type Slot, type SlotValue } from "../codec/free-labels.ts";
 import type { BlockKey } from "../codec/seal.ts";
 import { type UnreadableBlock, unreadable } from "../codec/unreadable.ts";
 import type { BlockScheduler, Work } from "./block-scheduler.ts";
@@ -35,7 +35,8 @@ export interface ReadJob {
 export type ReadOutcome =
   | {
       readonly ok: true;
-      readonly facts: readonly { readonly channel: number; readonly value: string }[];
+      /** In the order of the block; the channels of free labels are counted from 256 on. */
+      readonly facts: readonly SlotValue[];
       readonly missing: number;
       readonly wrong: number;
       readonly repaired: number;
@@ -63,16 +64,15 @@ export class BlockWork {
 
   async build(work: Work, { facts, key, userId, keep }: BuildJob): Promise<AssembledBlock> {
     const codes = await this.code(work, facts, keep);
-    const coded = facts.map(({ channel, value, revision: order }) => {
-      const code = codes.get(channel);
-      return { channel, value, order, ...(code === undefined ? {} : { code: code.bits }) };
+    // There is no room for those without a code.
+    const coded = facts.flatMap(({ channel, label, value, revision: order }) => {
+      const code = codes.get(channel)?.bits;
+      return code === undefined ? [] : { channel, label, value, order, code };
     });
     const block = await this.#runOne(work, "assemble", { kind: "assemble", facts: coded, key, userId });
-    assert(
-      block.carried.length + block.overflow.length === facts.length,
-      "a fact is in the block or in its overflow",
-    );
-    return block;
+    const carried = new Set(block.carried);
+    const left = facts.filter(({ channel }) => !carried.has(channel)).sort(compareSlots);
+    return { ...block, overflow: left.map(({ channel }) => channel) };
   }
 
   /** The codes of the facts that a block may have room for, by channel. Stops when `isNeeded` returns false. */
@@ -82,20 +82,26 @@ export class BlockWork {
     keep: BuildJob["keep"],
     isNeeded = () => true,
   ): Promise<ReadonlyMap<number, FactCode>> {
-    assert(facts.length <= CHANNEL_COUNT_MAX, "a user has one fact a channel at most");
     const codes = new Map<number, FactCode>();
-    for (const fact of facts) {
-      const code = keptCode(fact, this.version);
-      if (code !== undefined) codes.set(fact.channel, code);
-    }
     const ordered = newestFirst(facts.map((fact) => ({ ...fact, order: fact.revision })));
+    let carriers = PREFIX_CARRIERS;
+    for (const fact of ordered) {
+      // Those that are older have no room.
+      if (carriers >= CARRIERS_MAX) break;
+      const code = keptCode(fact, this.version);
+      if (code === undefined) continue;
+      codes.set(fact.channel, code);
+      carriers += carriersOf(fact, code);
+    }
     const computed: ComputedCode[] = [];
     const tasks = ordered
       .filter(({ channel }) => !codes.has(channel))
-      .map(({ channel, revision, value }) => ({
+      .map(({ channel, label, revision, value }) => ({
         size: value.length,
         message: () =>
-          isFull(ordered, codes) || !isNeeded() ? undefined : ({ kind: "code", channel, value } as const),
+          isFull(ordered, codes) || !isNeeded()
+            ? undefined
+            : ({ kind: "code", channel, label, value } as const),
         done: (code: FactCode) => {
           assert(code.version === this.version, "a thread writes codes of the writing version");
           assert(!codes.has(channel), "a value is coded once");
@@ -116,19 +122,19 @@ export class BlockWork {
     if (!opened.ok) return opened;
     const { codes, version, missing, wrong, repaired, guardLeft } = opened;
     const wanted = codes.filter(({ channel }) => channels?.includes(channel) !== false);
-    const values = new Map<number, string | undefined>();
-    const tasks = wanted.map(({ channel, bits }) => ({
-      size: bits.length,
-      message: () => ({ kind: "value", version, channel, bits }) as const,
-      done: (value: string | undefined) => void values.set(channel, value),
+    const read = new Map<number, SlotValue | undefined>();
+    const tasks = wanted.map((code) => ({
+      size: code.bits.length,
+      message: () => ({ kind: "value", version, ...code }) as const,
+      done: (fact: SlotValue | undefined) => void read.set(code.channel, fact),
     }));
     await this.#scheduler.run(work, "value", tasks);
-    const facts: { channel: number; value: string }[] = [];
+    const facts: SlotValue[] = [];
     for (const { channel } of wanted) {
-      assert(values.has(channel), "every wanted code was read");
-      const value = values.get(channel);
-      if (value === undefined) return unreadable({ kind: "unknown-value", channel });
-      facts.push({ channel, value });
+      assert(read.has(channel), "every wanted code was read");
+      const fact = read.get(channel);
+      if (fact === undefined) return unreadable({ kind: "unknown-value", channel });
+      facts.push(fact);
     }
     return { ok: true, facts, missing, wrong, repaired, guardLeft };
   }
@@ -161,14 +167,18 @@ export class BlockWork {
  * Whether a block has no room for facts older than those whose codes are known. The directory is left out, so this
  * may say no too often: then one more value is coded than was needed.
  */
-function isFull(ordered: readonly { channel: number }[], codes: ReadonlyMap<number, FactCode>): boolean {
+function isFull(ordered: readonly Slot[], codes: ReadonlyMap<number, FactCode>): boolean {
   let carriers = PREFIX_CARRIERS;
-  for (const { channel } of ordered) {
-    const bits = codes.get(channel)?.bits.length;
-    if (bits === undefined) return false;
-    // A value that does not fit in any block takes no room in this one.
-    if (bits <= bitsMaxAlone(channel)) carriers += digitsFor(bits);
+  for (const slot of ordered) {
+    const code = codes.get(slot.channel);
+    if (code === undefined) return false;
+    carriers += carriersOf(slot, code);
     if (carriers >= CARRIERS_MAX) return true;
   }
   return false;
+}
+
+/** A value that does not fit in any block takes no room in this one. */
+function carriersOf(slot: Slot, { bits }: FactCode): number {
+  return bits.length <= bitsMaxAlone(slot) ? digitsFor(bits.length) : 0;
 }

@@ -8,21 +8,20 @@ import { utf8 } from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
 import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { bitsMaxAlone } from "../codec/block-room.ts";
-import { type Codebook, encodeValue } from "../codec/codebook.ts";
+import type { Codebook } from "../codec/codebook.ts";
+import { codedText, encodeFact, type SlotValue } from "../codec/free-labels.ts";
 import type { Bits } from "../codec/range-coder.ts";
 
 /** A fact's code bits under one codebook version. */
 export interface FactCode {
   readonly version: number;
   readonly bits: Bits;
-  /** Over bits, value, channel and version. */
+  /** Over bits, value, channel or name, and version. */
   readonly checksum: number;
 }
 
 /** What coding needs of a stored fact. */
-export interface CodableFact {
-  readonly channel: number;
-  readonly value: string;
+export interface CodableFact extends SlotValue {
   /** Larger than that of every fact of the user written before. */
   readonly revision: number;
   readonly code?: FactCode;
@@ -34,25 +33,27 @@ export interface ComputedCode extends Omit<CodableFact, "code"> {
 }
 
 /** The code of a value. One that does not fit in any block gets one bit more than would fit: it is passed over, and not tried again. */
-export function codeOf(codebook: Codebook, channel: number, value: string): FactCode {
+export function codeOf(codebook: Codebook, fact: SlotValue): FactCode {
   const { version } = codebook;
-  assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
   assertInteger(version, 0, 255, "codebook version");
-  const bitsMax = bitsMaxAlone(channel);
-  const bits = encodeValue(codebook, channel, utf8(value), bitsMax) ?? tooLong(bitsMax);
+  const bitsMax = bitsMaxAlone(fact);
+  const bits = encodeFact(codebook, fact, bitsMax) ?? tooLong(bitsMax);
   assert(bits.length <= bitsMax + 1 && bits.length < 2 ** 16, "the length of a code fits two bytes");
-  return { version, bits, checksum: checksumOf(version, bits, channel, value) };
+  return { version, bits, checksum: checksumOf(version, bits, fact) };
 }
 
 /** The code kept with a fact, where it is of this version and whole. */
-export function keptCode({ channel, value, code }: CodableFact, version: number): FactCode | undefined {
+export function keptCode(fact: CodableFact, version: number): FactCode | undefined {
+  const { code } = fact;
   if (code?.version !== version) return undefined;
-  return code.checksum === checksumOf(version, code.bits, channel, value) ? code : undefined;
+  return code.checksum === checksumOf(version, code.bits, fact) ? code : undefined;
 }
 
-function checksumOf(version: number, bits: Bits, channel: number, value: string): number {
-  const text = utf8(value);
+function checksumOf(version: number, bits: Bits, fact: SlotValue): number {
+  const text = utf8(codedText(fact));
   const whole = new Uint8Array(4 + bits.bytes.length + text.length);
+  // All labels without a standard channel are alike to the codebook: what they code is in the text.
+  const channel = Math.min(fact.channel, CHANNEL_COUNT_MAX - 1);
   whole.set([version, channel, bits.length >> 8, bits.length & 255]);
   whole.set(bits.bytes, 4);
   whole.set(text, 4 + bits.bytes.length);

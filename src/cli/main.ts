@@ -18,12 +18,12 @@ function commandsOf(load: () => Promise<Record<string, Command>>, ...names: stri
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ...commandsOf(() => import("./commands/serve.ts"), "serve", "owner"),
   ...commandsOf(() => import("./commands/facts.ts"), ...["remember", "recall", "forget", "facts", "context"]),
-  ...commandsOf(() => import("./commands/history.ts"), "history", "restore", "rollback"),
+  ...commandsOf(() => import("./commands/history.ts"), "history", "restore", "rollback", "undo"),
   ...commandsOf(() => import("./commands/log.ts"), "log"),
   ...commandsOf(
     () => import("./commands/labels.ts"),
     // "labels" alone is the last of them: it would be found first.
-    ...["labels add", "labels hide", "labels show", "labels remove", "labels", "users"],
+    ...["labels add", "labels hide", "labels show", "labels remove", "labels strict", "labels", "users"],
   ),
   ...commandsOf(() => import("./commands/import.ts"), "import"),
   ...commandsOf(() => import("./commands/export.ts"), "export", "accounts export"),
@@ -48,6 +48,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 const INSTEAD: readonly (readonly [spelling: RegExp, command: string])[] = [
   [/^import .*--from\b/, "import FILE"],
   [/^import .*--(?:with-keys|master-key|new-master-key)\b/, "accounts import FILE"],
+  [/^forget .*--keep-history\b/, "forget LABEL, which keeps the history"],
   [/^backup (?!create|verify|restore|-)/, "backup create FOLDER"],
   [/^restore [^-\s]\S*(?: --data\b.*)?$/, "backup restore BACKUP, or sideband restore LABEL REVISION"],
 ];

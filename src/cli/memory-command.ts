@@ -20,6 +20,7 @@ import {
   defineCommand,
   EXIT_OK,
 } from "./command.ts";
+import { namedProject } from "./named-project.ts";
 import { addLabelCommand, sidebandCommand } from "./printed-commands.ts";
 import { JSON_HELP, MEMORY_HELP, MEMORY_USAGE, memoryConfig, repeatedOptions } from "./shared-options.ts";
 
@@ -27,8 +28,9 @@ const HELP = `${MEMORY_HELP}
 ${JSON_HELP}
 
 The facts are those of an agent in the working directory. Inside a git repository that is a project. TASK facts and
-PROJ.branch are kept for the worktree, other PROJ facts for the project, all else for the person. Where several have a
-label, the innermost counts. "sideband agents status" prints the project.
+PROJ.branch are kept for the worktree, other PROJ facts for the project, all else for the person. Outside of a
+repository TASK and PROJ facts are kept for the folder. Where several have a label, the innermost counts. "sideband
+agents status" prints the project.
 
 With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY the command asks that service. Otherwise, and with --data, it asks the
 process that owns the data folder, such as a running service on it. If no process owns the folder, the command starts
@@ -65,16 +67,17 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
     usage: `${usage} ${MEMORY_USAGE} [--json]`.trimStart(),
     options: options === undefined ? HELP : `${options}\n${HELP}`,
   };
-  return defineCommand(full, async (call) => {
-    text.check?.(call);
-    const config = memoryConfig(call);
-    const { userId } = config;
-    const opened = { ...config, timeoutMs: config.personTimeoutMs };
+  return defineCommand(full, async (typed) => {
+    text.check?.(typed);
+    const { userId, ...settings } = memoryConfig(typed);
+    const opened = { ...settings, userId, timeoutMs: settings.personTimeoutMs };
     const memory = await openAgentMemory(opened, { begin: begins }).catch(async (error) => {
       if (!(error instanceof NoStoreError) || text.withoutStore === undefined) throw error;
-      await text.withoutStore(call);
+      await text.withoutStore(typed);
     });
     if (memory === undefined) return EXIT_OK;
+    const call = await withProject(typed, memory, userId);
+    const config = memoryConfig(call);
     const project = await openProject(memory, userId, [process.cwd()], config);
     const sameMemory = repeatedOptions(call);
     await work({ ...call, memory, config, userId, project, sameMemory }).catch((error) => {
@@ -82,6 +85,14 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
     });
     return EXIT_OK;
   });
+}
+
+/** The call with the whole name of its --project. */
+async function withProject(call: Call, memory: Sideband<string>, userId: string): Promise<Call> {
+  if (call.texts.project === undefined) return call;
+  const { project, note } = await namedProject(memory, userId, call.texts.project);
+  if (note !== undefined) console.error(note);
+  return { ...call, texts: { ...call.texts, project } };
 }
 
 /** What all pages of an answer have. */

@@ -1,66 +1,50 @@
 /**
- * Times as people write them: "7d", "2h ago", "yesterday 18:00", "2026-12-01". A moment without a zone is one of this
- * computer's zone.
+ * Times at a terminal: as people say them (src/base/spoken-moments.ts), and as they are printed: in RFC 3339, with the hour of
+ * this computer's zone, so that they can be copied into another command.
  */
 
-import { momentOf } from "../base/clock.ts";
+import {
+  type MomentUse,
+  SPOKEN_ENDS,
+  SPOKEN_STARTS,
+  spokenMoment,
+  spokenSeconds,
+} from "../base/spoken-moments.ts";
 import { UsageError } from "./command.ts";
-
-const UNITS_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
-/** A unit is a letter, or a word that begins with it. */
-const DURATION = /^(\d{1,9}) ?([smhdw]|(?:sec|second|min|minute|hour|day|week)s?)$/;
-const AGO = /^(.+) ago$/;
-const DAYS: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
-const NAMED_DAY = /^(yesterday|today|tomorrow)(?: (\d{1,2}):(\d{2}))?$/;
-const LOCAL = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/;
 
 /** @param option for the message, such as --for */
 export function durationS(option: string, text: string): number {
-  const seconds = secondsIn(text);
-  if (seconds === undefined || seconds === 0)
-    throw new UsageError(`${option} takes a time such as 90s, 30m, 12h, 7d or 2w, not "${text}"`);
+  const seconds = spokenSeconds(text);
+  if (seconds === undefined)
+    throw new UsageError(`${option} takes a time such as 90s, 30m, 12h, 7d, 2w or 1y, not "${text}"`);
   return seconds;
 }
 
-/** In milliseconds since 1970. A day alone is its first moment. */
-export function momentMs(option: string, text: string, nowMs: number): number {
-  const ms = agoMs(text, nowMs) ?? namedDayMs(text, nowMs) ?? localMs(text) ?? momentOf(text);
-  if (ms !== undefined) return ms;
-  throw new UsageError(
-    `${option} takes a moment such as "yesterday 18:00", "2h ago", "2026-12-01 18:00" or 2026-12-01T18:00:00Z, not "${text}"`,
-  );
+/** In milliseconds since 1970. @param use whether a day alone is its first moment or its last */
+export function momentMs(option: string, text: string, use: MomentUse, nowMs = Date.now()): number {
+  const ms = spokenMoment(text, use, nowMs, Intl.DateTimeFormat().resolvedOptions().timeZone);
+  if (ms === undefined)
+    throw new UsageError(
+      `${option} takes a moment such as ${use === "end" ? SPOKEN_ENDS : SPOKEN_STARTS}, not "${text}"`,
+    );
+  return ms;
 }
 
-function secondsIn(text: string): number | undefined {
-  const found = DURATION.exec(text);
-  return found === null ? undefined : Number(found[1]) * UNITS_S[found[2][0]];
+/** An end, which must be ahead. */
+export function endMs(option: string, text: string): number {
+  const ms = momentMs(option, text, "end");
+  if (ms > Date.now()) return ms;
+  throw new UsageError(`${option} takes a moment in the future, not "${text}"`);
 }
 
-function agoMs(text: string, nowMs: number): number | undefined {
-  const seconds = secondsIn(AGO.exec(text)?.[1] ?? "");
-  return seconds === undefined ? undefined : nowMs - seconds * 1000;
-}
+export const TIME_WIDTH = "2026-12-31T23:59:59.999+01:00".length;
 
-function namedDayMs(text: string, nowMs: number): number | undefined {
-  const found = NAMED_DAY.exec(text);
-  if (found === null) return undefined;
-  const [, day, hour = "0", minute = "0"] = found;
-  const now = new Date(nowMs);
-  const date = [now.getFullYear(), now.getMonth(), now.getDate() + DAYS[day]] as const;
-  return isTime(hour, minute) ? new Date(...date, Number(hour), Number(minute)).getTime() : undefined;
-}
-
-function localMs(text: string): number | undefined {
-  const found = LOCAL.exec(text);
-  if (found === null) return undefined;
-  const [, year, month, day, hour = "0", minute = "0", second = "0"] = found;
-  const [months, days] = [Number(month) - 1, Number(day)];
-  const date = new Date(Number(year), months, days, Number(hour), Number(minute), Number(second));
-  // 2026-02-30 would be a day in March.
-  const isReal = date.getMonth() === months && date.getDate() === days;
-  return isReal && isTime(hour, minute, second) ? date.getTime() : undefined;
-}
-
-function isTime(hour: string, minute: string, second = "0"): boolean {
-  return Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+/** A moment as it is printed, exactly: 2026-12-31T23:59:59+01:00. */
+export function localTime(moment: string): string {
+  const date = new Date(moment);
+  const minutes = -date.getTimezoneOffset();
+  const shown = new Date(date.getTime() + minutes * 60_000).toISOString().replace(/(?:\.000)?Z$/, "");
+  const two = (number: number) => String(Math.trunc(number)).padStart(2, "0");
+  const zone = `${minutes < 0 ? "-" : "+"}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+  return `${shown}${zone}`;
 }

@@ -51,8 +51,8 @@ export const MEMORY_USAGE =
   "[--user ID] [--project NAME | --person] [--url URL | --data FOLDER [--account NAME]]";
 
 export const MEMORY_HELP = `  --user ID       whose memory (default SIDEBAND_USER_ID, else the name of the user who runs it)
-  --project NAME  where the person works: PROJECT or PROJECT/WORKTREE (default SIDEBAND_PROJECT, else the git
-                  repository of the working directory)
+  --project NAME  where the person works: PROJECT or PROJECT/WORKTREE, or the beginning of one (default
+                  SIDEBAND_PROJECT, else the git repository of the working directory)
   --person        no project: what belongs to the person alone
   --url URL       the service (default SIDEBAND_API_URL); its key is SIDEBAND_API_KEY. If only the key is set, the
                   service is ${DEFAULT_BASE_URL}

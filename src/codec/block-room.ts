@@ -8,14 +8,15 @@
  * One more channel never makes a block shorter: it adds at least one carrier, and shortens the directory by one
  * carrier at most. The presence of a standard channel costs up to 5.3 bits less; an own channel between two others up
  * to 2.8, and the first one only adds; size classes only add bits, because adaptive counts give the same product in
- * any order.
+ * any order. A free label never makes the list of groups shorter.
  */
 
 import { assert, assertInteger } from "../base/assert.ts";
 import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { capacityBits, digitsFor } from "./digits.ts";
-import { DIRECTORY_DIGITS_MAX, writeDirectory } from "./directory.ts";
+import { DIRECTORY_DIGITS_MAX, type Directory, writeDirectory } from "./directory.ts";
 import { N } from "./field.ts";
+import { compareSlots, freeLabel, type Slot, writeGroups } from "./free-labels.ts";
 import { GUARD_MIN } from "./reed-solomon.ts";
 import { TAG_DIGITS } from "./seal.ts";
 
@@ -24,19 +25,28 @@ export const PREFIX_CARRIERS = 1 + TAG_DIGITS;
 /** Carriers that may be in use. */
 export const CARRIERS_MAX = N - GUARD_MIN;
 
+/** A fact under a free label, and its carriers. */
+interface FreeFact {
+  readonly channel: number;
+  readonly label: string;
+  readonly count: number;
+}
+
 export class BlockRoom {
-  readonly #counts = new Uint16Array(CHANNEL_COUNT_MAX);
+  readonly #carriers = new Uint16Array(CHANNEL_COUNT_MAX);
+  /** In the order of labels. */
+  #free: readonly FreeFact[] = [];
   #used = PREFIX_CARRIERS;
   #ended = false;
 
-  /** How many carriers each channel owns so far. */
-  get counts(): Uint16Array {
-    return this.#counts.slice();
+  /** How many carriers each channel and each free fact owns so far. */
+  get directory(): Directory {
+    return directoryOf(this.#carriers, this.#free);
   }
 
-  /** The digits of the directory for these counts. */
-  get directory(): Uint16Array {
-    return writeDirectory(this.#counts);
+  /** The facts under free labels that were taken, in the order of labels. */
+  get free(): readonly { readonly channel: number; readonly label: string }[] {
+    return this.#free;
   }
 
   /** Whether the choice is over: no further value is taken, so none has to be coded. */
@@ -44,49 +54,73 @@ export class BlockRoom {
     return this.#ended;
   }
 
-  /** The most bits that this channel's code may have to fit beside those taken; −1 where no carrier is free. */
-  bitsMaxFor(channel: number): number {
+  /** The most bits that this fact's code may have to fit beside those taken; −1 where no carrier is free. */
+  bitsMaxFor(slot: Slot): number {
     if (this.#ended) return -1;
     let count = CARRIERS_MAX - this.#used - 1;
-    while (count > 0 && this.#leftWith(channel, count) < 0) count--;
+    while (count > 0 && this.#leftWith(slot, count) < 0) count--;
     return count > 0 ? capacityBits(count) : -1;
   }
 
-  /** Takes the next older channel if a code of this many bits fits. One that does not fit may end the choice. */
-  add(channel: number, bitCount: number): boolean {
+  /** Takes the next older fact if a code of this many bits fits. One that does not fit may end the choice. */
+  add(slot: Slot, bitCount: number): boolean {
     const count = digitsFor(bitCount);
-    const left = this.#ended ? -1 : this.#leftWith(channel, count);
+    const left = this.#ended ? -1 : this.#leftWith(slot, count);
     if (left < 0) {
-      this.#ended ||= bitCount <= bitsMaxAlone(channel);
+      this.#ended ||= bitCount <= bitsMaxAlone(slot);
       return false;
     }
-    this.#counts[channel] = count;
+    this.#free = this.#freeWith(slot, count);
+    if (freeLabel(slot) === undefined) this.#carriers[slot.channel] = count;
     this.#used += count;
     this.#ended = left === 0;
     return true;
   }
 
-  /** The carriers that are left for sure with one more channel; below 0 where the guard band would be too narrow. */
-  #leftWith(channel: number, count: number): number {
-    assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
-    assert(this.#counts[channel] === 0, `channel ${channel} is taken once`);
-    const room = CARRIERS_MAX - this.#used - count;
+  /** The carriers that are left for sure with one more fact; below 0 where the guard band would be too narrow. */
+  #leftWith(slot: Slot, count: number): number {
+    const free = this.#freeWith(slot, count);
+    const room = CARRIERS_MAX - this.#used - count - groupDigits(free);
     // A directory is written only where its length matters: it takes longer than all the rest.
     if (room <= 0 || room > DIRECTORY_DIGITS_MAX) return room - DIRECTORY_DIGITS_MAX;
-    const counts = this.counts;
-    counts[channel] = count;
-    return room - writeDirectory(counts).length;
+    const carriers = this.#carriers.slice();
+    if (freeLabel(slot) === undefined) carriers[slot.channel] = count;
+    return room - writeDirectory(directoryOf(carriers, free)).length;
+  }
+
+  #freeWith(slot: Slot, count: number): readonly FreeFact[] {
+    const { channel } = slot;
+    const label = freeLabel(slot);
+    if (label === undefined) {
+      assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
+      assert(this.#carriers[channel] === 0, `channel ${channel} is taken once`);
+      return this.#free;
+    }
+    return [...this.#free, { channel, label, count }].sort(compareSlots);
   }
 }
 
+function directoryOf(carriers: Uint16Array, free: readonly FreeFact[]): Directory {
+  const counts = free.map(({ count }) => count);
+  return { carriers: carriers.slice(), free: free.length > 0 ? [groupDigits(free), ...counts] : [] };
+}
+
+/** The carriers of the list of groups. */
+function groupDigits(free: readonly { readonly label: string }[]): number {
+  return free.length > 0 ? digitsFor(writeGroups(free.map(({ label }) => label)).length) : 0;
+}
+
+/** By channel; those of free labels by the carriers of their group, counted from 256 on. */
 const aloneBits = new Map<number, number>();
 
 /** The most bits that a code may have in a block of its own: a value with a longer code does not fit in any block. */
-export function bitsMaxAlone(channel: number): number {
-  let bits = aloneBits.get(channel);
+export function bitsMaxAlone(slot: Slot): number {
+  const label = freeLabel(slot);
+  const key = label === undefined ? slot.channel : CHANNEL_COUNT_MAX + groupDigits([{ label }]);
+  let bits = aloneBits.get(key);
   if (bits === undefined) {
-    bits = new BlockRoom().bitsMaxFor(channel);
-    aloneBits.set(channel, bits);
+    bits = new BlockRoom().bitsMaxFor(slot);
+    aloneBits.set(key, bits);
   }
   return bits;
 }

@@ -4,26 +4,31 @@
  * Layout of the spectrum (docs/FORMAT.md):
  *   carrier 0          format version · 256 + key id, in the clear
  *   carriers 1–10      the seal's tag
- *   then, sealed       the directory, and each channel's digits in channel order
+ *   then, sealed       the directory with the groups of free labels, each channel's digits in channel order, and those
+ *                      of each fact under a free label in the order of labels
  *   then               silence: the guard band, at least 32 carriers wide
  */
 
-import { assert, assertInteger } from "../base/assert.ts";
-import { utf8 } from "../base/bytes.ts";
-import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
+import { assert } from "../base/assert.ts";
 import { BlockRoom, bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "./block-room.ts";
-import { type Codebook, encodeValue, formatVersionOf } from "./codebook.ts";
+import { type Codebook, formatVersionOf } from "./codebook.ts";
 import { bitsToDigits } from "./digits.ts";
-import { ownChannels } from "./directory.ts";
+import { type Directory, formOf, writeDirectory } from "./directory.ts";
 import { N } from "./field.ts";
 import { writeFrame } from "./framing.ts";
+import {
+  assertSlots,
+  compareSlots,
+  encodeFact,
+  type Slot,
+  type SlotValue,
+  writeGroups,
+} from "./free-labels.ts";
 import type { Bits } from "./range-coder.ts";
 import { type BlockKey, sealDigits } from "./seal.ts";
 import { toBlock } from "./transform.ts";
 
-export interface BlockFact {
-  readonly channel: number;
-  readonly value: string;
+export interface BlockFact extends SlotValue {
   /** When it was written: a larger number is later. */
   readonly order: number;
   /** Its code bits, where they are known already. */
@@ -39,7 +44,7 @@ export interface BlockOptions {
 export interface BuiltBlock {
   /** `[MEM] w1 … w512 [/MEM]` */
   readonly text: string;
-  /** Channels in the block, in order. */
+  /** Channels in the block, in its order; of a free label the one that was given. */
   readonly carried: number[];
   /** Channels that did not fit, in order. */
   readonly overflow: number[];
@@ -52,6 +57,7 @@ export interface BuiltBlock {
 }
 
 export interface Layout {
+  /** With the groups of free labels. */
   readonly directory: { readonly start: number; readonly count: number };
   readonly channels: readonly { readonly channel: number; readonly start: number; readonly count: number }[];
   /** The first silent carrier. */
@@ -60,21 +66,23 @@ export interface Layout {
 
 export function buildBlock(facts: readonly BlockFact[], options: BlockOptions): BuiltBlock {
   const { key, userId, codebook } = options;
-  for (const { channel } of facts) assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
-  assert(new Set(facts.map(({ channel }) => channel)).size === facts.length, "each channel is given once");
+  assertSlots(facts);
   const room = new BlockRoom();
   const codes = new Map<number, Bits>();
-  for (const { channel, value, code } of newestFirst(facts)) {
+  for (const fact of newestFirst(facts)) {
     if (room.full) break;
-    const bits = code ?? encodeValue(codebook, channel, utf8(value), bitsMaxAlone(channel));
-    if (bits !== undefined && room.add(channel, bits.length)) codes.set(channel, bits);
+    const bits = fact.code ?? encodeFact(codebook, fact, bitsMaxAlone(fact));
+    if (bits !== undefined && room.add(fact, bits.length)) codes.set(fact.channel, bits);
   }
-  const { counts, directory } = room;
-  const layout = layOut(counts, directory.length);
-  const version = formatVersionOf(codebook, ownChannels(counts).length > 0);
+  const { directory, free } = room;
+  const digits = writeDirectory(directory);
+  const layout = layOut(directory, digits.length, free);
+  const version = formatVersionOf(codebook, formOf(directory));
 
   const plain = new Uint16Array(layout.end - PREFIX_CARRIERS);
-  plain.set(directory);
+  plain.set(digits);
+  const groups = writeGroups(free.map(({ label }) => label));
+  plain.set(bitsToDigits(groups, directory.free[0] ?? 0), digits.length);
   for (const { channel, start, count } of layout.channels) {
     plain.set(bitsToDigits(codes.get(channel)!, count), start - PREFIX_CARRIERS);
   }
@@ -88,30 +96,37 @@ export function buildBlock(facts: readonly BlockFact[], options: BlockOptions): 
     text: writeFrame(toBlock(spectrum)),
     carried: layout.channels.map(({ channel }) => channel),
     overflow: facts
-      .map(({ channel }) => channel)
-      .filter((channel) => counts[channel] === 0)
-      .sort((a, b) => a - b),
+      .filter(({ channel }) => !codes.has(channel))
+      .sort(compareSlots)
+      .map(({ channel }) => channel),
     carriers: layout.end,
     layout,
     codes,
   };
 }
 
-/** The order in which facts are taken: of those written at the same time, the higher channel first. */
-export function newestFirst<F extends { readonly channel: number; readonly order: number }>(
-  facts: readonly F[],
-): F[] {
-  return [...facts].sort((a, b) => b.order - a.order || b.channel - a.channel);
+/** The order in which facts are taken: of those written at the same time, the one that is later in a block first. */
+export function newestFirst<F extends Slot & { readonly order: number }>(facts: readonly F[]): F[] {
+  return [...facts].sort((a, b) => b.order - a.order || compareSlots(b, a));
 }
 
-/** Where everything stands, given how many carriers each channel owns. */
-export function layOut(counts: Uint16Array, directoryLength: number): Layout {
-  let start = PREFIX_CARRIERS + directoryLength;
+/**
+ * Where everything stands, given how many carriers each channel and each free fact owns.
+ * @param slots those of the free facts; a reader does not know them, and counts from 256 on
+ */
+export function layOut(
+  { carriers, free }: Directory,
+  directoryLength: number,
+  slots: readonly Slot[] = [],
+): Layout {
+  const directory = { start: PREFIX_CARRIERS, count: directoryLength + (free[0] ?? 0) };
+  let start = directory.start + directory.count;
   const channels: { channel: number; start: number; count: number }[] = [];
-  counts.forEach((count, channel) => {
+  [...carriers, ...free.slice(1)].forEach((count, index) => {
     if (count === 0) return;
+    const channel = slots[index - carriers.length]?.channel ?? index;
     channels.push({ channel, start, count });
     start += count;
   });
-  return { directory: { start: PREFIX_CARRIERS, count: directoryLength }, channels, end: start };
+  return { directory, channels, end: start };
 }

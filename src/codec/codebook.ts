@@ -18,6 +18,8 @@ export interface Codebook {
 }
 
 const CHOICE_TOTAL = 64;
+/** Bytes that are coded together: a value, with the name of its free label and what is between them. */
+export const CODED_BYTES_MAX = VALUE_BYTES_MAX + 50;
 
 /** Format version 1: bytes, without a reader model. */
 export const PLAIN_CODEBOOK: Codebook = { version: 1, predictors: [plainPredictor] };
@@ -36,7 +38,7 @@ export function encodeValue(
   value: Uint8Array,
   bitsMax = Number.POSITIVE_INFINITY,
 ): Bits | undefined {
-  assert(value.length >= 1 && value.length <= VALUE_BYTES_MAX, `a value has 1 to ${VALUE_BYTES_MAX} bytes`);
+  assert(value.length >= 1 && value.length <= CODED_BYTES_MAX, `1 to ${CODED_BYTES_MAX} bytes are coded`);
   assert(codebook.predictors.length > 0, "a codebook has a predictor");
   let best: Bits | undefined;
   // From the last predictor to the first: the plain code is cheap, and the model stops when its code gets longer.
@@ -70,15 +72,15 @@ function encodeWith(
 export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Uint8Array | undefined {
   const decoder = new RangeDecoder(bits);
   const predictor = readChoice(codebook, decoder);
-  const value = new Uint8Array(VALUE_BYTES_MAX);
+  const value = new Uint8Array(CODED_BYTES_MAX);
   let length = 0;
   const cursor = predictor.cursor(channel);
   // The number of bits sets no bound: a model that predicts the whole value may code it in zeros, which are not written.
-  for (let symbols = 0; symbols <= VALUE_BYTES_MAX; symbols++) {
+  for (let symbols = 0; symbols <= CODED_BYTES_MAX; symbols++) {
     const next = cursor.next(decoder.target(predictor.total));
     if (next.symbol === predictor.end) return length > 0 ? value.slice(0, length) : undefined;
     const piece = predictor.bytesOf(next.symbol);
-    if (length + piece.length > VALUE_BYTES_MAX) return undefined;
+    if (length + piece.length > CODED_BYTES_MAX) return undefined;
     value.set(piece, length);
     length += piece.length;
     decoder.skip(next, predictor.total);
@@ -104,26 +106,29 @@ function choiceInterval(codebook: Codebook, index: number): Interval {
 }
 
 /**
- * A codebook has two format versions, as they stand on carrier 0: its own number for blocks with standard channels only, and
- * 16 more where the directory goes on after channel 39. Values are coded the same in both.
+ * What a block has: facts on standard channels only, on own ones too, or under free labels too. It stands on carrier 0: a
+ * codebook's version is the format version of the first, 16 more is that of the second, 8 more that of the third. Values
+ * are coded the same in all of them.
  */
-const OWN_CHANNELS = 16;
-/** So that version · 256 + key id is a symbol, below 7681, in both forms. */
-export const CODEBOOK_VERSION_MAX = 13;
+export type BlockForm = "standard" | "own" | "free";
+export const BLOCK_FORMS: readonly BlockForm[] = ["standard", "free", "own"];
+const FORM_STEP = 8;
+/** So that no two codebooks share a format version, and version · 256 + key id is a symbol, below 7681. */
+export const CODEBOOK_VERSION_MAX = FORM_STEP - 1;
 
-export function formatVersionOf({ version }: Codebook, hasOwnChannels: boolean): number {
+export function formatVersionOf({ version }: Codebook, form: BlockForm): number {
   assertInteger(version, 0, CODEBOOK_VERSION_MAX, "codebook version");
-  return hasOwnChannels ? version + OWN_CHANNELS : version;
+  return version + FORM_STEP * BLOCK_FORMS.indexOf(form);
 }
 
-/** Whether the directory of a block of this version goes on after channel 39. */
-export function hasOwnDirectory(formatVersion: number): boolean {
-  return formatVersion >= OWN_CHANNELS;
+/** Undefined for versions that are to come. */
+export function formOfVersion(formatVersion: number): BlockForm | undefined {
+  return BLOCK_FORMS[Math.floor(formatVersion / FORM_STEP)];
 }
 
 /** The version of the codebook that reads blocks of this format version. */
 export function codebookVersionOf(formatVersion: number): number {
-  return formatVersion % OWN_CHANNELS;
+  return formatVersion % FORM_STEP;
 }
 
 /** The codebook that reads blocks of this format version. */
@@ -131,10 +136,11 @@ export function findCodebook<C extends Codebook>(
   codebooks: readonly C[],
   formatVersion: number,
 ): C | undefined {
+  if (formOfVersion(formatVersion) === undefined) return undefined;
   return codebooks.find(({ version }) => version === codebookVersionOf(formatVersion));
 }
 
 /** The format versions that these codebooks read. */
 export function knownVersions(codebooks: readonly Codebook[]): number[] {
-  return [false, true].flatMap((hasOwn) => codebooks.map((book) => formatVersionOf(book, hasOwn)));
+  return BLOCK_FORMS.flatMap((form) => codebooks.map((book) => formatVersionOf(book, form)));
 }

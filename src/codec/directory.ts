@@ -1,19 +1,21 @@
 /**
- * The directory: how many carriers each channel owns.
+ * The directory: how many carriers each channel owns, and each fact under a free label.
  *
  * Coded by the range coder with counts that adapt on the way, so that no table of frequencies is written. Each of
  * the 40 standard channels has first whether it is there (all 40 or none cost 5.4 bits together), then the size class
  * ⌊log2 n⌋ and the bits below it. Where channels of own labels hold facts, the directory goes on with a list of them,
  * each by its distance from the one before: one fact among 216 channels takes at most 10 bits, the end of the list
- * included. Twelve bits go on a carrier rather than 12.9, because the reader learns the directory's length only by
+ * included. Where facts have free labels, their sizes come last. Twelve bits go on a carrier rather than 12.9, because the reader learns the directory's length only by
  * reading it.
  */
 
 import { assert } from "../base/assert.ts";
 import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../base/limits.ts";
+import type { BlockForm } from "./codebook.ts";
 import { bitsAt, putBits } from "./digits.ts";
-import type { Interval } from "./predictor.ts";
+import { N } from "./field.ts";
 import { type Bits, RangeDecoder, RangeEncoder } from "./range-coder.ts";
+import { AdaptiveCounts, type SymbolCoder, symbolReader, symbolWriter } from "./symbol-coder.ts";
 
 const BITS_PER_DIGIT = 12;
 const DIGIT_MASK = (1 << BITS_PER_DIGIT) - 1;
@@ -29,90 +31,70 @@ const LAST_CHANNEL = CHANNEL_COUNT_MAX - 1;
 const AFTER = { end: 0, next: 1, near: 2, any: 3 } as const;
 const NEAR_GAPS = 8;
 
-/** Frequencies of a few symbols that grow with use. */
-class AdaptiveCounts {
-  readonly #counts: number[];
-  readonly #step: number;
-  total: number;
-
-  constructor(prior: readonly number[], step: number) {
-    this.#counts = [...prior];
-    this.#step = step;
-    this.total = prior.reduce((sum, count) => sum + count, 0);
-  }
-
-  interval(symbol: number): Interval {
-    let start = 0;
-    for (let i = 0; i < symbol; i++) start += this.#counts[i]!;
-    return { start, size: this.#counts[symbol]! };
-  }
-
-  find(target: number): number {
-    let symbol = 0;
-    for (let start = this.#counts[0]!; target >= start; start += this.#counts[symbol]!) symbol++;
-    return symbol;
-  }
-
-  learn(symbol: number): void {
-    this.#counts[symbol]! += this.#step;
-    this.total += this.#step;
-  }
+/** The carriers of everything that a block holds. */
+export interface Directory {
+  /** Those of each channel. */
+  readonly carriers: Uint16Array;
+  /** Those of the groups of the free labels, then those of each fact under one; empty where there is none. */
+  readonly free: readonly number[];
 }
 
-/** Codes a symbol and returns it: the writer's codes the one that it is given, the reader's ignores it and reads one. */
-type CodeSymbol = (
-  interval: (symbol: number) => Interval,
-  find: (target: number) => number,
-  total: number,
-  symbol: number,
-) => number;
-
 /**
- * The walk over the channels, the same for writing and for reading.
- * @returns false where what was read names a channel that there is not
+ * The walk over the channels, and then over the free labels; the same for writing and for reading.
+ * @returns false where what was read names a channel that there is not, or more carriers than there are
  */
-function walk(code: CodeSymbol, carriers: Uint16Array, hasOwn: boolean): boolean {
+function walk(code: SymbolCoder, carriers: Uint16Array, free: number[], form: BlockForm): boolean {
   const presence = new AdaptiveCounts([1, 1], 1);
   const classes = new AdaptiveCounts(SIZE_CLASS_PRIOR, SIZE_CLASS_STEP);
-  const adaptive = (counts: AdaptiveCounts, symbol: number) => {
-    const read = code(
-      (s) => counts.interval(s),
-      (target) => counts.find(target),
-      counts.total,
-      symbol,
-    );
-    counts.learn(read);
-    return read;
-  };
-  const uniform = (total: number, symbol: number) =>
-    code(
-      (s) => ({ start: s, size: 1 }),
-      (target) => target,
-      total,
-      symbol,
-    );
-  const codeSize = (channel: number) => {
-    const count = carriers[channel]!;
-    const sizeClass = adaptive(classes, count > 0 ? 31 - Math.clz32(count) : 0);
+  const codeSize = (count: number) => {
+    const sizeClass = code.adaptive(classes, count > 0 ? 31 - Math.clz32(count) : 0);
     const size = 1 << sizeClass;
-    carriers[channel] = size + uniform(size, count & (size - 1));
+    return size + code.uniform(size, count & (size - 1));
   };
   // For the writer; the reader's is empty.
-  const own = hasOwn ? ownChannels(carriers) : [];
+  const own = form === "standard" ? [] : ownChannels(carriers);
   for (let channel = 0; channel < CHANNEL_COUNT; channel++) {
-    if (adaptive(presence, carriers[channel]! > 0 ? 1 : 0) === 1) codeSize(channel);
+    const isThere = code.adaptive(presence, carriers[channel]! > 0 ? 1 : 0) === 1;
+    if (isThere) carriers[channel] = codeSize(carriers[channel]!);
   }
-  if (!hasOwn) return true;
-  let channel = CHANNEL_COUNT + uniform(CHANNEL_COUNT_MAX - CHANNEL_COUNT, (own[0] ?? 0) - CHANNEL_COUNT);
+  if (form === "standard") return true;
+  if (!walkOwn(code, codeSize, carriers, own, form === "free")) return false;
+  return form === "own" || walkFree(code, codeSize, free);
+}
+
+/** @param mayBeNone whether one more symbol stands for no channel at all */
+function walkOwn(
+  code: SymbolCoder,
+  codeSize: (count: number) => number,
+  carriers: Uint16Array,
+  own: readonly number[],
+  mayBeNone: boolean,
+): boolean {
+  const firsts = CHANNEL_COUNT_MAX - CHANNEL_COUNT + (mayBeNone ? 1 : 0);
+  let channel = CHANNEL_COUNT + code.uniform(firsts, (own[0] ?? CHANNEL_COUNT_MAX) - CHANNEL_COUNT);
+  if (channel === CHANNEL_COUNT_MAX) return true;
   for (let index = 1; channel <= LAST_CHANNEL; index++) {
-    codeSize(channel);
+    carriers[channel] = codeSize(carriers[channel]!);
     if (channel === LAST_CHANNEL) return true;
     const gap = (own[index] ?? channel) - channel;
-    const after = uniform(4, afterOf(gap));
+    const after = code.uniform(4, afterOf(gap));
     if (after === AFTER.end) return true;
     if (after === AFTER.next) channel += 1;
-    else if (after === AFTER.near) channel += 2 + uniform(NEAR_GAPS, gap - 2);
-    else channel += 1 + uniform(LAST_CHANNEL - channel, gap - 1);
+    else if (after === AFTER.near) channel += 2 + code.uniform(NEAR_GAPS, gap - 2);
+    else channel += 1 + code.uniform(LAST_CHANNEL - channel, gap - 1);
+  }
+  return false;
+}
+
+/** The carriers of the groups, then those of each fact, and after each whether another one follows. */
+function walkFree(code: SymbolCoder, codeSize: (count: number) => number, free: number[]): boolean {
+  const more = new AdaptiveCounts([1, 1], 1);
+  let sum = 0;
+  for (let index = 0; sum < N; index++) {
+    free[index] = codeSize(free[index] ?? 0);
+    sum += free[index]!;
+    const isMore = index === 0 || code.adaptive(more, index + 1 < free.length ? 1 : 0) === 1;
+    if (!isMore) return true;
   }
   return false;
 }
@@ -131,38 +113,40 @@ export function ownChannels(carriers: Uint16Array): number[] {
   return own;
 }
 
-/** The directory's digits. `carriers` has one count per channel, below 512. */
-export function writeDirectory(carriers: Uint16Array): Uint16Array {
-  const bits = directoryBits(carriers);
+/** What a block with this directory has. */
+export function formOf({ carriers, free }: Directory): BlockForm {
+  if (free.length > 0) return "free";
+  return ownChannels(carriers).length > 0 ? "own" : "standard";
+}
+
+/** The directory's digits. Each count is below 512. */
+export function writeDirectory(directory: Directory): Uint16Array {
+  const bits = directoryBits(directory);
   assert(bits.length <= DIRECTORY_DIGITS_MAX * BITS_PER_DIGIT, "a directory is short");
   return Uint16Array.from({ length: Math.ceil(bits.length / BITS_PER_DIGIT) }, (_, i) =>
     bitsAt(bits, i * BITS_PER_DIGIT, BITS_PER_DIGIT),
   );
 }
 
-export function directoryBits(carriers: Uint16Array): Bits {
+export function directoryBits(directory: Directory): Bits {
+  const { carriers, free } = directory;
   assert(carriers.length === CHANNEL_COUNT_MAX, "one count a channel");
+  assert(free.length !== 1 && free.every((count) => count > 0), "free facts have groups, and carriers each");
   assert(
-    carriers.every((count) => count < 1 << SIZE_CLASSES),
+    [...carriers, ...free].every((count) => count < 1 << SIZE_CLASSES),
     "counts below 512",
   );
   const encoder = new RangeEncoder();
-  const code: CodeSymbol = (interval, _find, total, symbol) => {
-    encoder.write(interval(symbol), total);
-    return symbol;
-  };
-  walk(code, carriers.slice(), ownChannels(carriers).length > 0);
+  const isWhole = walk(symbolWriter(encoder), carriers.slice(), [...free], formOf(directory));
+  assert(isWhole, "a block has no more carriers than there are");
   return encoder.finishOpen();
 }
 
-/**
- * Reads the directory at the start of `digits`: the counts, and its length in digits. Bounded work for any digits.
- * @param hasOwn whether it goes on after channel 39
- */
+/** Reads the directory at the start of `digits`, and its length in digits. Bounded work for any digits. */
 export function readDirectory(
   digits: Uint16Array,
-  hasOwn: boolean,
-): { carriers: Uint16Array; length: number } | undefined {
+  form: BlockForm,
+): (Directory & { readonly length: number }) | undefined {
   const digitCount = Math.min(digits.length, DIRECTORY_DIGITS_MAX);
   const bitCount = digitCount * BITS_PER_DIGIT;
   const bytes = new Uint8Array(Math.ceil(bitCount / 8));
@@ -171,12 +155,8 @@ export function readDirectory(
   }
   const decoder = new RangeDecoder({ length: bitCount, bytes });
   const carriers = new Uint16Array(CHANNEL_COUNT_MAX);
-  const code: CodeSymbol = (interval, find, total) => {
-    const symbol = find(decoder.target(total));
-    decoder.skip(interval(symbol), total);
-    return symbol;
-  };
-  if (!walk(code, carriers, hasOwn)) return undefined;
+  const free: number[] = [];
+  if (!walk(symbolReader(decoder), carriers, free, form)) return undefined;
   const length = Math.ceil(decoder.bitsRead / BITS_PER_DIGIT);
-  return length * BITS_PER_DIGIT <= bitCount ? { carriers, length } : undefined;
+  return length * BITS_PER_DIGIT <= bitCount ? { carriers, free, length } : undefined;
 }

@@ -7,15 +7,16 @@
  * work is bounded for every text.
  */
 
-import { textOf } from "../base/bytes.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "./alignment.ts";
 import { type Layout, layOut } from "./block.ts";
 import { CARRIERS_MAX, PREFIX_CARRIERS } from "./block-room.ts";
-import { type Codebook, decodeValue, findCodebook, hasOwnDirectory, knownVersions } from "./codebook.ts";
+import { type Codebook, findCodebook, formOfVersion, knownVersions } from "./codebook.ts";
 import { digitsToBits } from "./digits.ts";
-import { DIRECTORY_DIGITS_MAX, readDirectory } from "./directory.ts";
+import { DIRECTORY_DIGITS_MAX, type Directory, readDirectory } from "./directory.ts";
 import { N } from "./field.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "./framing.ts";
+import { decodeFact, readGroups, type SlotValue } from "./free-labels.ts";
 import { likeliestStretch } from "./locate.ts";
 import type { Bits } from "./range-coder.ts";
 import { isSilent, mend } from "./reed-solomon.ts";
@@ -62,16 +63,25 @@ interface BlockReport {
 
 /** A block whose seal holds. Its values are still in code, because decoding them takes the longest by far. */
 export interface OpenedBlock extends BlockReport {
-  readonly codes: readonly { readonly channel: number; readonly bits: Bits }[];
+  readonly codes: readonly OpenedCode[];
+}
+
+export interface OpenedCode {
+  /** From 256 on for free labels, in their order. */
+  readonly channel: number;
+  /** That of a free label, whose name is in the code; undefined for a channel. */
+  readonly group?: string | undefined;
+  readonly bits: Bits;
 }
 
 export interface ReadBlock extends BlockReport {
-  readonly facts: { readonly channel: number; readonly value: string }[];
+  readonly facts: SlotValue[];
 }
 
 interface OpenedSpectrum {
   readonly plain: Uint16Array;
   readonly layout: Layout;
+  readonly directory: Directory & { readonly length: number };
   readonly version: number;
 }
 
@@ -82,20 +92,14 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
   if (!opened.ok) return opened;
   const { codes, ...report } = opened;
   const codebook = findCodebook(options.codebooks, opened.version)!;
-  const facts: { channel: number; value: string }[] = [];
-  for (const { channel, bits } of codes) {
-    if (options.channels?.includes(channel) === false) continue;
-    const value = readValue(codebook, channel, bits);
-    if (value === undefined) return unreadable({ kind: "unknown-value", channel });
-    facts.push({ channel, value });
+  const facts: SlotValue[] = [];
+  for (const code of codes) {
+    if (options.channels?.includes(code.channel) === false) continue;
+    const fact = decodeFact(codebook, code, code.bits);
+    if (fact === undefined) return unreadable({ kind: "unknown-value", channel: code.channel });
+    facts.push(fact);
   }
   return { ...report, facts };
-}
-
-/** The value of a code from an opened block; undefined where the bits are no code. */
-export function readValue(codebook: Codebook, channel: number, bits: Bits): string | undefined {
-  const bytes = decodeValue(codebook, channel, bits);
-  return bytes && textOf(bytes);
 }
 
 export function openBlock(text: string, options: OpenBlockOptions): OpenedBlock | UnreadableBlock {
@@ -184,19 +188,20 @@ function openSpectrum(
   { keys, userId, codebooks }: OpenBlockOptions,
 ): OpenedSpectrum | undefined {
   const version = spectrum[0]! >> 8;
+  const form = formOfVersion(version);
   const codebook = findCodebook(codebooks, version);
   const key = keys(spectrum[0]! & 255);
   const tag = tagFromDigits(spectrum.subarray(1, 1 + TAG_DIGITS));
-  if (codebook === undefined || key === undefined || tag === undefined) return undefined;
+  if (!form || codebook === undefined || key === undefined || tag === undefined) return undefined;
   // The directory says how much there is to unseal; most wrong spectra end here.
   const beginning = spectrum.subarray(PREFIX_CARRIERS, PREFIX_CARRIERS + DIRECTORY_DIGITS_MAX);
-  const directory = readDirectory(unsealUnchecked(beginning, key, tag), hasOwnDirectory(version));
+  const directory = readDirectory(unsealUnchecked(beginning, key, tag), form);
   if (directory === undefined) return undefined;
-  const layout = layOut(directory.carriers, directory.length);
+  const layout = layOut(directory, directory.length);
   if (layout.end > CARRIERS_MAX || !isSilent(spectrum.subarray(layout.end))) return undefined;
   const plain = unsealUnchecked(spectrum.subarray(PREFIX_CARRIERS, layout.end), key, tag);
   if (!isGenuine(plain, key, tag, { version, userId })) return undefined;
-  return { plain, layout, version };
+  return { plain, layout, directory, version };
 }
 
 /** Why an undamaged spectrum does not open. */
@@ -207,15 +212,17 @@ function refusalOf(spectrum: Uint16Array, { codebooks }: OpenBlockOptions): Refu
 }
 
 function report(
-  { plain, layout, version }: OpenedSpectrum,
+  { plain, layout, directory, version }: OpenedSpectrum,
   missing: number,
   wrong: number,
 ): OpenedBlock | UnreadableBlock {
-  const codes: { channel: number; bits: Bits }[] = [];
+  const groups = groupsOf(plain, directory);
+  if (groups === undefined) return unreadable({ kind: "unknown-value", channel: CHANNEL_COUNT_MAX });
+  const codes: OpenedCode[] = [];
   for (const { channel, start, count } of layout.channels) {
     const bits = digitsToBits(plain.subarray(start - PREFIX_CARRIERS, start - PREFIX_CARRIERS + count));
     if (bits === undefined) return unreadable({ kind: "unknown-value", channel });
-    codes.push({ channel, bits });
+    codes.push({ channel, group: groups[channel - CHANNEL_COUNT_MAX], bits });
   }
   return {
     ok: true,
@@ -227,6 +234,15 @@ function report(
     version,
     layout,
   };
+}
+
+/** The group of each free label; undefined where they cannot be read. */
+function groupsOf(
+  plain: Uint16Array,
+  { free, length }: OpenedSpectrum["directory"],
+): readonly string[] | undefined {
+  const bits = digitsToBits(plain.subarray(length, length + (free[0] ?? 0)));
+  return bits && readGroups(bits, Math.max(0, free.length - 1));
 }
 
 function countKnown(words: Words): number {

@@ -62,5 +62,6 @@ export type ListedLabel = Static<typeof wire.ListedLabel>;
 /** A label of an account. */
 export type LabelAnswer = Static<typeof wire.LabelAnswer>;
 export type ChannelsAnswer = Static<typeof wire.ChannelsAnswer>;
+export type StrictAnswer = Static<typeof wire.StrictAnswer>;
 /** A short-lived token for one user, sent as a key is. */
 export type TokenAnswer = Static<typeof wire.TokenAnswer>;

@@ -47,6 +47,25 @@ export const LIFE_OPERATIONS = {
     answer: wire.EncodeAnswer,
     errors: [...LABELLED, "invalid_value", "not_found", ...STORING, ...COUNTING],
   },
+  rename: {
+    method: "POST",
+    path: "/facts/rename",
+    ...WRITES_USER,
+    summary:
+      "Moves a fact to another label, with its history, all or none. Does not count against the monthly limit.",
+    body: life.RenameBody,
+    idempotent: true,
+    conditional: true,
+    answer: wire.EncodeAnswer,
+    errors: [
+      ...LABELLED,
+      "invalid_value",
+      "fact_not_found",
+      "fact_exists",
+      ...STORING,
+      ...COUNTING.filter((code) => code !== "monthly_limit_exceeded"),
+    ],
+  },
   changes: {
     method: "GET",
     path: "/users/history",
@@ -119,6 +138,18 @@ export const LIFE_OPERATIONS = {
     body: life.AddLabelBody,
     answer: wire.LabelAnswer,
     errors: ["invalid_request", "label_exists", "labels_full", ...STORING],
+  },
+  changeStrict: {
+    method: "PATCH",
+    path: "/channels",
+    access: "key",
+    about: "account",
+    writes: true,
+    summary:
+      "Makes the account strict, or no longer so: in a strict one nobody makes labels by writing them. What was written stays readable.",
+    body: wire.StrictBody,
+    answer: wire.StrictAnswer,
+    errors: ["invalid_request", ...STORING],
   },
   changeLabel: {
     method: "PATCH",

@@ -44,6 +44,22 @@ export const RemoveBody = Type.Object({
   details: wire.Details,
 });
 
+export const RenameBody = Type.Object({
+  user_id: wire.UserId,
+  label: wire.Label,
+  to: Type.String({
+    description: "The other label. One that neither the account nor the person has is made.",
+  }),
+  merge: Type.Optional(
+    Type.Literal("append", {
+      description: "Makes a list of both where the other label has a fact; the history of each stays.",
+    }),
+  ),
+  project: wire.Project,
+  ...wire.Writer,
+  details: wire.Details,
+});
+
 export const HistoryQuery = Type.Object({ user_id: wire.UserId, label: wire.Label, project: wire.Project });
 export const FactRevision = Type.Object({
   revision: wire.Revision,

@@ -99,7 +99,7 @@ export const OPERATIONS = {
     path: "/facts",
     ...READS_USER,
     summary: "All facts of a user, in channel order.",
-    query: wire.UserQuery,
+    query: wire.FactsQuery,
     answer: wire.FactsAnswer,
     errors: ["invalid_request"],
   },

@@ -26,7 +26,8 @@ export const UserId = Type.String({
   description: `Owner of the facts: 1 to ${USER_ID_LENGTH_MAX} characters, no control characters. Belongs to the account of the key. A key that is bound to a user may leave it out.`,
 });
 export const Label = Type.String({
-  description: "One of the account's labels, exact and case-sensitive (`GET /channels`).",
+  description:
+    "One of the account's labels (`GET /channels`), or one of the person's own; exact and case-sensitive.",
 });
 export const Value = Type.String({
   description: `1 to ${withThousands(VALUE_BYTES_MAX)} bytes of UTF-8 without control characters; stored and returned exactly.`,
@@ -63,7 +64,24 @@ const ExpiresAt = Type.Optional(
   }),
 );
 export const Writer = { written_by: WrittenBy, session_id: SessionId };
-export const FactTerms = { scope: Scope, ttl_s: TtlS, expires_at: ExpiresAt };
+export const NewLabel = Type.Optional(
+  Type.Union([Type.Boolean(), Type.Literal("certain")], {
+    description:
+      "`true` makes an unknown label of the form `GROUP.name`, one of the person's own, unless a label that is there is a slip away; `certain` makes it all the same.",
+  }),
+);
+const LabelDescription = Type.Optional(
+  Type.String({
+    description: "What a label of the person's own is for, 1 to 200 characters; kept with the label.",
+  }),
+);
+export const FactTerms = {
+  scope: Scope,
+  ttl_s: TtlS,
+  expires_at: ExpiresAt,
+  new_label: NewLabel,
+  description: LabelDescription,
+};
 const FLAG = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
 const DetailsQuery = Type.Optional(
   Type.String({ ...FLAG, description: "`true` answers with more fields than the specification has." }),
@@ -73,14 +91,9 @@ export const Details = Type.Optional(
 );
 const ChannelNumber = Type.Integer({
   minimum: 0,
-  maximum: CHANNEL_COUNT_MAX - 1,
-  description: "The carrier channel of the label.",
+  description: `The carrier channel of the label. Of a label of the person's own, ${CHANNEL_COUNT_MAX} and a number that it keeps as long as it is there.`,
 });
-const ChannelCount = Type.Integer({
-  minimum: 0,
-  maximum: CHANNEL_COUNT_MAX,
-  description: "Channels that hold facts.",
-});
+const ChannelCount = Type.Integer({ minimum: 0, description: "Labels that hold facts." });
 const Block = Type.String({ description: "`[MEM]`, 512 words, `[/MEM]`; empty when there are no facts." });
 export const Tier = literals(TIERS);
 export const Time = Type.String({ description: "RFC 3339, UTC." });
@@ -92,6 +105,7 @@ export const CarriedFact = Type.Object({
 });
 
 export const UserQuery = Type.Object({ user_id: UserId, project: Project });
+export const FactsQuery = Type.Object({ user_id: UserId, project: Project, details: DetailsQuery });
 export const FactQuery = Type.Object({
   user_id: UserId,
   label: Label,
@@ -197,6 +211,9 @@ export const BatchBody = Type.Object({
     }),
     { minItems: 1, maxItems: CHANNEL_COUNT },
   ),
+  new_label: Type.Optional(
+    Type.Union(NewLabel.anyOf, { description: "For all facts that do not say otherwise." }),
+  ),
   project: Project,
   ...Writer,
   details: Details,
@@ -225,8 +242,10 @@ export const ContextAnswer = Type.Object({
   user_id: Type.String(),
   fdm_block: Block,
   channel_count: ChannelCount,
-  channel_labels: Type.Array(Type.String(), { description: "In channel order." }),
-  plain_index: Type.String({ description: "`<label>=<value>` lines in channel order." }),
+  channel_labels: Type.Array(Type.String(), {
+    description: "In channel order, the person's own labels last.",
+  }),
+  plain_index: Type.String({ description: "`<label>=<value>` lines in the same order." }),
   project: Type.Optional(Type.String({ description: "Only with `details`." })),
   overflow: Type.Optional(
     Type.Array(Type.String(), { description: "Only with `details`: labels that did not fit the block." }),
@@ -295,6 +314,9 @@ export const StoredFact = Type.Object({
   place: Type.Optional(PlaceKind),
   written_by: Type.Optional(Type.String()),
   expires_at: Type.Optional(Time),
+  description: Type.Optional(
+    Type.String({ description: "Only with `details`: what a label of the person's own is for." }),
+  ),
 });
 export const FactsAnswer = Type.Object({
   user_id: Type.String(),
@@ -351,8 +373,17 @@ export const ListedLabel = Type.Object({
   ),
 });
 export const LabelAnswer = requiring(ListedLabel, "own", "scope", "hidden");
+export const StrictBody = Type.Object({
+  strict: Type.Boolean({
+    description: "Whether only the standard labels and the account's own can be written.",
+  }),
+});
+export const StrictAnswer = Type.Object({ status: Ok, strict: Type.Boolean() });
 export const ChannelsAnswer = Type.Object({
   channels: Type.Array(ListedLabel),
+  strict: Type.Optional(
+    Type.Boolean({ description: "With a key of a strict account: its persons make no labels of their own." }),
+  ),
   free: Type.Optional(
     Type.Integer({
       description: "With a key: labels that it may still add; 0 for one that only reads or is for one user.",

@@ -170,9 +170,7 @@ function keptOf(
   const refused = (why: string, isShown = true) => ({ why, isShown });
   let value: string;
   try {
-    value = sanitizeValue(found, allowSecrets);
-    // "wifi_password" in the label makes a secret of a harmless word.
-    sanitizeValue(`${label.slice(label.indexOf(".") + 1).replaceAll("_", " ")}: ${value}`, allowSecrets);
+    value = sanitizeValue(found, allowSecrets, label);
   } catch (error) {
     if (!(error instanceof RefusedValueError)) throw error;
     return refused(error.message.split(":")[0], false);

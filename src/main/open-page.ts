@@ -31,7 +31,7 @@ export async function openPage(options: OpenPageOptions): Promise<"signal" | "id
   const { config, project, idleMs, browser, announce } = options;
   const { dataFolder, account, userId, personTimeoutMs } = config;
   assert(!usesService(config), "the page of a service is at the service");
-  const reach = { begin: false, version: packageVersion() };
+  const reach = { begin: true, version: packageVersion() };
   await reachOwner(COMMAND_PATH, dataFolder, personTimeoutMs, reach).catch((error) => {
     throw folderError(dataFolder, error);
   });

@@ -5,6 +5,7 @@
  * attempt; meanwhile its port answers that the process runs and is not ready.
  */
 
+import { type } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ACCOUNT_DEFAULT } from "../base/account.ts";
@@ -26,11 +27,20 @@ const LOCK_WAIT_MS = 250;
 /** After running requests were cut off: to close the store. */
 const CLOSE_GRACE_MS = 1_000;
 
+/** Who starts a service: what it prints to be typed is about their memory. */
+export interface Person {
+  readonly userId: string;
+  /** How they start `sideband`. */
+  readonly program: string;
+}
+
+const ANYBODY: Person = { userId: ACCOUNT_DEFAULT, program: "sideband" };
+
 /** Resolves when the service has ended in order. */
 export async function serveUntilStopped(
   config: Config,
   print: (line: string) => void,
-  options: Pick<ServiceOptions, "atStep" | "warm"> = {},
+  { person, ...options }: Pick<ServiceOptions, "atStep" | "warm"> & { readonly person?: Person } = {},
 ): Promise<void> {
   // Whole, since people are told it: they may run the next command in another folder.
   const dataFolder = resolve(config.dataFolder);
@@ -48,8 +58,8 @@ export async function serveUntilStopped(
       options.atStep?.("start: first key stored");
       print(`listening on ${url}`);
       print(
-        startText({ ...config, dataFolder }) +
-          (key === undefined ? "" : firstStartText(url, key, dataFolder)),
+        startText({ ...config, dataFolder }, person) +
+          (key === undefined ? "" : firstStartText(url, key, dataFolder, person)),
       );
     },
   }).catch((error: unknown) => {
@@ -117,15 +127,21 @@ async function makeFirstKey(core: Core): Promise<string | undefined> {
   return (await core.keys.create({ account: ACCOUNT_DEFAULT, tier: "unlimited", note })).key;
 }
 
-function startText({ adminToken, dataFolder, databaseUrl }: Config): string {
+function startText({ adminToken, dataFolder, databaseUrl }: Config, { program }: Person = ANYBODY): string {
   const token =
     adminToken === undefined ? `in ${join(dataFolder, ADMIN_TOKEN_FILE)}` : "SIDEBAND_ADMIN_TOKEN";
   const where = databaseUrl === undefined ? ` --data ${shellQuote(dataFolder)}` : "";
-  return `admin token ${token}; a new key: sideband keys create --account NAME${where}`;
+  return `admin token ${token}; a new key: ${program} keys create --account ${ACCOUNT_DEFAULT}${where}`;
 }
 
-function firstStartText(url: string, key: string, dataFolder: string): string {
-  const fact = { user_id: "ada", label: "USER.name", value: "Ada Lovelace" };
+function firstStartText(
+  url: string,
+  key: string,
+  dataFolder: string,
+  { userId, program }: Person = ANYBODY,
+): string {
+  // It is true of whoever types it.
+  const fact = { user_id: userId, label: "USER.os", value: type() };
   const words = [
     ...["curl", "-s", `${url}/encode`, "-H", `Authorization: Bearer ${key}`],
     ...["-H", "Content-Type: application/json", "-d", JSON.stringify(fact)],
@@ -140,6 +156,10 @@ function firstStartText(url: string, key: string, dataFolder: string): string {
     "Write a first fact:",
     "",
     `  ${words.map((word) => shellQuote(word)).join(" ")}`,
+    "",
+    "It is one of your own, which your agents on this machine read, too:",
+    "",
+    `  ${program} facts --data ${shellQuote(dataFolder)}`,
     "",
   ].join("\n");
 }

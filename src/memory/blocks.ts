@@ -7,6 +7,7 @@
 import { assert } from "../base/assert.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { TimerClock } from "../base/clock.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
 import { SharedWork } from "../base/shared-work.ts";
@@ -24,14 +25,13 @@ export interface UserBlock {
   readonly userId: string;
   readonly stamp: string;
   readonly text: string;
-  /** Labels that the block carries, and those that did not fit, in channel order. */
-  readonly carried: readonly string[];
+  /** Labels that did not fit, in channel order. */
   readonly overflow: readonly string[];
   /** How many are in use, of those that may be. */
   readonly carriers: { readonly used: number; readonly max: number };
-  /** In channel order, and the channel of each. */
+  /** In channel order, and the channel on which a reader of the block finds each: undefined where it did not fit. */
   readonly facts: readonly FactRecord[];
-  readonly channels: readonly number[];
+  readonly channels: readonly (number | undefined)[];
   /** When the next of its facts expires: then it is no longer the user's block. */
   readonly nextEndMs: number | null;
 }
@@ -124,18 +124,18 @@ export class Blocks {
     const { account, userId, places } = view;
     assert(stored.length > 0, "a user with a state has facts");
     const inOrder = await this.#labels.inOrder(account, stored);
-    const { facts, channels } = inOrder;
-    const { text, carried, overflow, carriers } = await this.#blockWork.build(work, {
-      facts: codableFacts(inOrder),
+    const { facts } = inOrder;
+    const codable = codableFacts(inOrder);
+    const { text, carried, carriers } = await this.#blockWork.build(work, {
+      facts: codable,
       key: this.#keyRing.writing(account),
       userId: sealedFor(view),
-      keep: (codes) => this.#keep(view, inOrder, codes),
+      keep: (codes) => this.#keep(view, codable, codes),
     });
     const room = { used: carriers, max: CARRIERS_MAX };
-    const labelsOf = (some: readonly number[]) =>
-      facts.filter((_, i) => some.includes(channels[i])).map(({ label }) => label);
-    const labels = { carried: labelsOf(carried), overflow: labelsOf(overflow) };
-    const block = { userId, stamp, text, ...labels, carriers: room, facts, channels, nextEndMs };
+    const channels = channelsRead(codable, carried);
+    const overflow = facts.filter((_, i) => channels[i] === undefined).map(({ label }) => label);
+    const block = { userId, stamp, text, overflow, carriers: room, facts, channels, nextEndMs };
     const slot = slotOf(account, userId);
     const cached = this.#cache.peek(slot);
     const byPlace = new Map(cached?.stamp === stamp ? cached.byPlace : []).set(innermost(places), block);
@@ -200,18 +200,15 @@ export class Blocks {
       const cached = this.#cache.peek(slotOf(account, userId));
       return cached?.stamp === state.stamp && cached.byPlace.has(innermost(places));
     };
-    const inOrder = await this.#labels.inOrder(account, state.facts);
-    const keep = (codes: readonly ComputedCode[]) => this.#keep(view, inOrder, codes);
-    await this.#blockWork.code(work, codableFacts(inOrder), keep, () => isQuiet() && !isBuilt());
+    const codable = codableFacts(await this.#labels.inOrder(account, state.facts));
+    const keep = (codes: readonly ComputedCode[]) => this.#keep(view, codable, codes);
+    await this.#blockWork.code(work, codable, keep, () => isQuiet() && !isBuilt());
   }
 
-  #keep(
-    { account, userId }: View,
-    { facts, channels }: FactsInOrder<FactRecord>,
-    codes: readonly ComputedCode[],
-  ): void {
+  #keep({ account, userId }: View, codable: readonly PlacedFact[], codes: readonly ComputedCode[]): void {
+    const byChannel = new Map(codable.map((fact) => [fact.channel, fact]));
     const placed = codes.map(({ channel, ...code }) => {
-      const { place, label } = facts[channels.indexOf(channel)];
+      const { place, label } = byChannel.get(channel)!;
       return { ...code, place, label };
     });
     // If this fails, the codes are computed again when next needed.
@@ -219,14 +216,28 @@ export class Blocks {
   }
 }
 
-/** Facts as they go into a block. */
-export function codableFacts({ facts, channels }: FactsInOrder<FactRecord>): CodableFact[] {
-  return facts.map(({ value, revision, code }, i) => ({
-    channel: channels[i],
-    value,
-    revision,
-    ...(code === undefined ? {} : { code }),
-  }));
+/** A fact as it goes into a block. */
+type PlacedFact = CodableFact & Pick<FactRecord, "place" | "label">;
+
+/** Those under free labels are counted from 256 on here: a block does not depend on the numbers of a person's labels. */
+export function codableFacts({ facts, channels }: FactsInOrder<FactRecord>): PlacedFact[] {
+  return facts.map(({ place, label, value, revision, code }, i) => {
+    const channel = channels[i] < CHANNEL_COUNT_MAX ? channels[i] : CHANNEL_COUNT_MAX + i;
+    return { channel, place, label, value, revision, ...(code === undefined ? {} : { code }) };
+  });
+}
+
+/** The channel on which a reader of the block finds each fact; undefined where it is not carried. */
+export function channelsRead(
+  facts: readonly CodableFact[],
+  carried: readonly number[],
+): readonly (number | undefined)[] {
+  const rides = new Set(carried);
+  let free = CHANNEL_COUNT_MAX;
+  return facts.map(({ channel }) => {
+    if (!rides.has(channel)) return undefined;
+    return channel < CHANNEL_COUNT_MAX ? channel : free++;
+  });
 }
 
 /** The characters of the text and the values, twice: the answer that is made of them is kept too. */

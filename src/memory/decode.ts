@@ -3,11 +3,12 @@
  * back through the reader and the value found there is compared with the state.
  */
 
+import { LABEL_FORM } from "../base/channel-labels.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
-import { factNotFound } from "./facts.ts";
+import { missingFact } from "./free-labels.ts";
 import { type Person, sealedFor, viewOf } from "./places.ts";
-import type { FactRecord } from "./ports.ts";
+import type { FactRecord, View } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
 
@@ -35,12 +36,15 @@ export function decodeFact(
 ): MaybePromise<DecodedFact> {
   const { userId, label } = input;
   const view = viewOf(account, input, services.clock.now());
-  return andThen(services.labels.find(account, label), () =>
-    andThen(services.store.readFact(view, label), (fact) => {
-      if (fact === undefined) throw factNotFound(label);
-      return { userId, label, fact };
-    }),
+  // No text that cannot be a label is looked for.
+  const read = LABEL_FORM.test(label) ? services.store.readFact(view, label) : undefined;
+  return andThen(read, (fact) =>
+    fact === undefined ? missing(services, view, label) : { userId, label, fact },
   );
+}
+
+async function missing(services: MemoryServices, view: View, label: string): Promise<never> {
+  throw await missingFact(services, view, label);
 }
 
 export async function decodeThroughModel(
@@ -50,18 +54,20 @@ export async function decodeThroughModel(
 ): Promise<VerifiedFact> {
   const { userId, label } = input;
   const view = viewOf(requester.account, input, services.clock.now());
-  await services.labels.find(requester.account, label);
   const started = performance.now();
   // Begun before the build, so that both waits together stay within one deadline.
   const work = services.blockWork.begin(requester);
   const block = await services.blocks.of(requester, view);
   const at = block?.facts.findIndex((fact) => fact.label === label) ?? -1;
-  if (block === undefined || at < 0) throw factNotFound(label);
+  if (block === undefined || at < 0) throw await missingFact(services, view, label);
   const [fact, channel] = [block.facts[at], block.channels[at]];
-  const one = { text: block.text, expected: [{ channel, value: fact.value }], channels: [channel] };
   const verified =
-    block.carried.includes(label) &&
-    (await findReadBackFault(services, work, sealedFor(view), one)) === undefined;
+    channel !== undefined &&
+    (await findReadBackFault(services, work, sealedFor(view), {
+      text: block.text,
+      expected: [{ channel, label, value: fact.value }],
+      channels: [channel],
+    })) === undefined;
   return {
     userId,
     label,

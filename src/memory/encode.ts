@@ -9,6 +9,7 @@ import { momentOf } from "../base/clock.ts";
 import { Failure, type PresentFact } from "../base/errors.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
+import { type NewLabel, unknownTo, writtenLabel } from "./free-labels.ts";
 import { checkAuthor, checkValue } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
 import { nameOf } from "./law/user-memory.ts";
@@ -33,6 +34,9 @@ export interface FactInput {
   /** How long it lives, or until when; its label's default life where both are absent. */
   readonly ttlS?: number | undefined;
   readonly expiresAt?: string | undefined;
+  /** Makes a label that is unknown, one of the person's own, with a description where there is one. */
+  readonly newLabel?: NewLabel | undefined;
+  readonly description?: string | undefined;
   /** Where it goes, whatever its label says. */
   readonly scope?: Scope | undefined;
   /** The revision that the fact must have now; 0: there must be none. */
@@ -55,7 +59,9 @@ export interface EncodeInput extends WriteInput {
 export interface FactsWrite {
   readonly changes: readonly Change[];
   /** That of the first fact. */
-  readonly channel: number;
+  readonly label: string;
+  /** False where it does not count against the monthly limit. */
+  readonly isCounted?: boolean;
   /** What tells the request from another. */
   readonly fingerprinted: readonly unknown[];
 }
@@ -90,9 +96,8 @@ export async function encodeFacts(
   const { facts, operation } = input;
   const view = viewOf(caller.account, input, services.clock.now());
   const changes = await placeFacts(services, view, facts, operation === "encode/batch");
-  const [{ channel }] = await services.labels.withChannels(caller.account, changes);
   const fingerprinted = fingerprintOf(input, changes);
-  return writeFacts(services, caller, input, view, { changes, channel, fingerprinted });
+  return writeFacts(services, caller, input, view, { changes, label: facts[0].label, fingerprinted });
 }
 
 /** Writes facts once under the Idempotency-Key of their request. */
@@ -101,7 +106,7 @@ export async function writeFacts(
   caller: Caller,
   input: WriteInput,
   view: View,
-  { changes, channel, fingerprinted }: FactsWrite,
+  { changes, label, isCounted = true, fingerprinted }: FactsWrite,
 ): Promise<EncodeResult> {
   const { writtenBy = null, sessionId = null, idempotencyKey } = input;
   const { nowMs } = view;
@@ -112,33 +117,38 @@ export async function writeFacts(
       changes,
       writtenBy,
       sessionId,
-      quota: quotaOf(caller, nowMs),
+      ...(isCounted ? { quota: quotaOf(caller, nowMs) } : {}),
       idempotency,
     });
   const outcome =
     idempotencyKey === undefined
       ? await write()
       : await services.idempotency.run(idempotencyKey, { caller, nowMs, fingerprinted }, write);
+  if (outcome.outcome === "label_unknown")
+    throw await unknownTo(services, view, outcome.label, outcome.param);
   refuseUnlessStored(outcome, caller, nowMs);
-  const { channelCount, used } = outcome;
-  if (outcome.outcome === "replayed") {
-    assert(idempotencyKey !== undefined, "only a request with an Idempotency-Key gets an earlier answer");
-    const written = (outcome.changes ?? asRequested(changes, outcome.revision)).map((fact) => ({
-      ...fact,
-      value: fact.value!,
-      previous: fact.previous ?? undefined,
-    }));
-    const facts = await services.labels.withChannels(caller.account, written);
-    return { facts, channel, channelCount, replayed: true, used };
-  }
-  const written = outcome.changes.flatMap(({ value, before, found: _, ...fact }) =>
-    value === null ? [] : [{ ...fact, value, previous: before }],
+  const { channelCount } = outcome;
+  const used = isCounted ? outcome.used : undefined;
+  const replayed = outcome.outcome === "replayed";
+  assert(
+    !replayed || idempotencyKey !== undefined,
+    "only a request with an Idempotency-Key gets an earlier answer",
   );
-  const facts = await services.labels.withChannels(caller.account, written);
-  assert(channelCount >= 1 || facts.length === 0, "a stored fact is in use");
-  if (facts.length === outcome.changes.length) services.blocks.codeInBackground(caller, view);
-  else services.blocks.drop(caller.account, input.userId);
-  return { facts, channel, channelCount, replayed: false, used };
+  const made = replayed
+    ? (outcome.changes ?? asRequested(changes, outcome.revision))
+    : outcome.changes.map(({ before, found: _, ...change }) => ({ ...change, previous: before ?? null }));
+  const onChannels = await services.labels.withChannels(caller.account, made);
+  const facts = onChannels.flatMap(({ value, previous, ...fact }) =>
+    value === null ? [] : [{ ...fact, value, previous: previous ?? undefined }],
+  );
+  const [{ channel }] =
+    onChannels.length > 0 ? onChannels : await services.labels.withChannels(caller.account, [{ label }]);
+  if (!replayed) {
+    assert(channelCount >= 1 || facts.length === 0, "a stored fact is in use");
+    if (facts.length === made.length) services.blocks.codeInBackground(caller, view);
+    else services.blocks.drop(caller.account, input.userId);
+  }
+  return { facts, channel, channelCount, replayed, used };
 }
 
 /** What a request says itself of the facts that it has written. */
@@ -157,7 +167,7 @@ export function quotaOf({ keyId, limit }: Caller, nowMs: number): NonNullable<Wr
 /** Labels to places; values checked; in a batch the index of the fact at fault is named. */
 async function placeFacts(
   services: MemoryServices,
-  view: { account: string; places: readonly Place[]; nowMs: number },
+  view: View,
   facts: readonly FactInput[],
   batch: boolean,
 ): Promise<FactChange[]> {
@@ -166,7 +176,7 @@ async function placeFacts(
   for (const [index, fact] of facts.entries()) {
     try {
       const { label, value, ifRevision } = fact;
-      const terms = await services.labels.find(view.account, label);
+      const { terms, free } = await writtenLabel(services, view, fact);
       checkValue(value);
       const place = placeFor(fact.scope ?? terms.scope, view.places);
       if (seen.has(nameOf({ place, label }))) {
@@ -180,6 +190,7 @@ async function placeFacts(
         value,
         expiresAtMs,
         terms,
+        free,
         ...(batch ? { param: `facts[${index}].` } : {}),
         ...(ifRevision === undefined ? {} : { ifRevision }),
       });
@@ -224,14 +235,17 @@ function endOf(text: string): number {
 /** What tells a request from another. */
 function fingerprintOf({ operation, userId, project, facts }: EncodeInput, changes: readonly FactChange[]) {
   const values = changes.map(({ label, value }) => [label, value]);
-  const more = facts.map(({ ttlS, expiresAt, scope, ifRevision }) => [ttlS, expiresAt, scope, ifRevision]);
+  const more = facts.map(({ ttlS, expiresAt, scope, ifRevision, description }) => {
+    const terms = [ttlS, expiresAt, scope, ifRevision];
+    return description === undefined ? terms : [...terms, description];
+  });
   return [operation, userId, project ?? null, values, more];
 }
 
 type Stored = Extract<WriteOutcome, { channelCount: number }>;
 
 export function refuseUnlessStored(
-  outcome: WriteOutcome,
+  outcome: Exclude<WriteOutcome, { outcome: "label_unknown" }>,
   caller: Caller,
   nowMs: number,
 ): asserts outcome is Stored {

@@ -2,21 +2,32 @@
 
 import { Failure } from "../base/errors.ts";
 import { revisionMismatch } from "./encode.ts";
-import type { OnChannel } from "./labels.ts";
+import { allFreeLabels, factNotFound, namedLabel, unknownTo } from "./free-labels.ts";
+import { byChannel, isFree, type OnChannel } from "./labels.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
 import type { FactRecord } from "./ports.ts";
 import type { Scope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
+
+/** A fact, and what its label is for, where the person has made it and said so. */
+export type DescribedFact = OnChannel<FactRecord> & { readonly description?: string | null | undefined };
 
 /** In channel order. */
 export async function listFacts(
   services: MemoryServices,
   account: string,
   person: Person,
-): Promise<readonly OnChannel<FactRecord>[]> {
-  const state = await services.store.readUser(viewOf(account, person, services.clock.now()));
+  { details = false }: { readonly details?: boolean } = {},
+): Promise<readonly DescribedFact[]> {
+  const view = viewOf(account, person, services.clock.now());
+  const state = await services.store.readUser(view);
   const facts = await services.labels.withChannels(account, state?.facts ?? []);
-  return facts.sort((a, b) => a.channel - b.channel);
+  facts.sort(byChannel);
+  if (!details || !facts.some(isFree)) return facts;
+  const labels = await allFreeLabels(services.store, view, () => services.turns.next(account));
+  return facts.map((fact) =>
+    isFree(fact) ? { ...fact, description: labels.get(fact.label)?.description } : fact,
+  );
 }
 
 export interface ForgetInput extends Person {
@@ -35,7 +46,7 @@ export async function forgetFact(
   const { label, scope, keepHistory, ifRevision } = input;
   const nowMs = services.clock.now();
   const view = viewOf(account, input, nowMs);
-  const terms = await services.labels.find(account, label);
+  const { terms, free } = await namedLabel(services, view, label);
   const otherwise = placeFor(scope ?? terms.scope, view.places);
   const outcome = await services.store.write({
     ...view,
@@ -45,11 +56,13 @@ export async function forgetFact(
         label,
         places: scope === undefined ? view.places : [otherwise],
         otherwise,
+        free,
         ...(keepHistory ? { keepHistory } : {}),
         ...(ifRevision === undefined ? {} : { ifRevision }),
       },
     ],
   });
+  if (outcome.outcome === "label_unknown") throw await unknownTo(services, view, label);
   if (outcome.outcome === "conflict") throw revisionMismatch(label, outcome.present);
   if (outcome.outcome !== "stored" || !outcome.changes.some(({ found }) => found)) throw factNotFound(label);
   services.blocks.drop(account, input.userId);
@@ -63,8 +76,4 @@ export async function forgetUser(services: MemoryServices, account: string, pers
   const known = await services.store.forgetUser(account, userId, project && innermost(places));
   services.blocks.drop(account, userId);
   if (!known) throw new Failure("not_found", "There is nothing stored for this user.", { param: "user_id" });
-}
-
-export function factNotFound(label: string): Failure {
-  return new Failure("fact_not_found", `There is no fact on ${label}.`, { param: "label" });
 }

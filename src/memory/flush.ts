@@ -10,7 +10,7 @@ import type { FlushedBlock, UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { type Person, sealedFor, viewOf } from "./places.ts";
 import type { UserState, View } from "./ports.ts";
-import { findReadBackFault } from "./reading.ts";
+import { expectedFacts, findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
 
 const EMPTY: FlushedBlock = { channelCount: 0, lossless: true, text: "", overflow: [] };
@@ -38,10 +38,8 @@ async function buildAndCompare(
   view: View,
   state: UserState,
 ): Promise<FlushedBlock> {
-  const isFaithful = async ({ text, carried, facts, channels }: UserBlock) => {
-    const expected = facts
-      .map(({ label, value }, i) => ({ label, value, channel: channels[i] }))
-      .filter(({ label }) => carried.includes(label));
+  const isFaithful = async ({ text, facts, channels }: UserBlock) => {
+    const expected = expectedFacts(facts, channels);
     return (await findReadBackFault(services, work, sealedFor(view), { text, expected })) === undefined;
   };
   let block = await services.blocks.build(work, view, state);

@@ -4,6 +4,7 @@
  */
 
 import { assert } from "../base/assert.ts";
+import { LABEL_FORM } from "../base/channel-labels.ts";
 import { Failure } from "../base/errors.ts";
 import { atOnce, inSlices, type Sliced } from "../base/slices.ts";
 import type { Caller } from "./authentication.ts";
@@ -16,7 +17,7 @@ import {
   writeFacts,
 } from "./encode.ts";
 import type { UserEvent } from "./events.ts";
-import { factNotFound } from "./facts.ts";
+import { missingFact, namedLabel } from "./free-labels.ts";
 import { checkAuthor } from "./identifiers.ts";
 import { type FactName, nameOf } from "./law/user-memory.ts";
 import { innermost, isInside, OWN_PLACE, type Person, viewOf } from "./places.ts";
@@ -45,15 +46,16 @@ export async function factHistory(
   input: LabelInput,
 ): Promise<FactHistory> {
   const { label, userId } = input;
-  const { places, nowMs } = viewOf(account, input, services.clock.now());
-  await services.labels.find(account, label);
+  const view = viewOf(account, input, services.clock.now());
+  const { places, nowMs } = view;
+  if (!LABEL_FORM.test(label)) throw await missingFact(services, view, label);
   const lives = places.toReversed().map(async (place) => {
     const life = await services.store.readLife(account, userId, { nowMs, place, label });
     return [...atOnce(lifeByFact(life, services.historyMax)).values()];
   });
   const ofPlaces = (await Promise.all(lives)).flat();
   const found = ofPlaces.find(({ present }) => present !== undefined) ?? ofPlaces[0];
-  if (found === undefined) throw factNotFound(label);
+  if (found === undefined) throw await missingFact(services, view, label);
   const revisions = [...found.earlier].reverse();
   return {
     label,
@@ -67,7 +69,7 @@ export interface RestoreInput extends LabelInput, WriteInput {
   readonly ifRevision?: number | undefined;
 }
 
-/** Writes the value that a revision had again, at the place where it was. */
+/** Writes the value that a revision had again, at the place where it was, with its end unless that has come. */
 export async function restoreFact(
   services: MemoryServices,
   caller: Caller,
@@ -76,12 +78,12 @@ export async function restoreFact(
   const { userId, project, label, revision, ifRevision } = input;
   const view = viewOf(caller.account, input, services.clock.now());
   const { places, nowMs } = view;
-  const terms = await services.labels.find(caller.account, label);
+  const { terms, free } = await namedLabel(services, view, label);
   const expiresAtMs = lifeEnd({}, terms, nowMs);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   return writeFacts(services, caller, input, view, {
-    changes: [{ kind: "restore", label, places, revision, terms, expiresAtMs, ...condition }],
-    channel: terms.channel,
+    changes: [{ kind: "restore", label, places, revision, terms, free, expiresAtMs, ...condition }],
+    label,
     fingerprinted: ["restore", userId, [label, revision, ifRevision], project ?? null],
   });
 }
@@ -207,21 +209,17 @@ export async function rollBack(
   checkAuthor(input);
   if (toMs > nowMs) throw new Failure("invalid_request", "to must not be in the future.", { param: "to" });
   const within = project === undefined ? OWN_PLACE : innermost(places);
-  const ttls = new Map(
-    (await services.labels.of(account)).all.flatMap(({ label, ttlS }) =>
-      ttlS === null ? [] : [[label, ttlS]],
-    ),
-  );
   const outcome = await services.store.write({
     account,
     userId,
     places: [],
     nowMs,
-    changes: [{ kind: "rollback", within, toMs, dryRun, partial, ttls }],
+    changes: [{ kind: "rollback", within, toMs, dryRun, partial }],
     writtenBy,
     sessionId,
     quota: quotaOf(caller, nowMs),
   });
+  assert(outcome.outcome !== "label_unknown", "a rollback names no label");
   refuseUnlessStored(outcome, caller, nowMs);
   assert(outcome.outcome === "stored" && outcome.report?.rollback !== undefined, "a rollback is reported");
   const { changes, unreached, isDone } = outcome.report.rollback;
@@ -241,18 +239,25 @@ async function inOrder<F extends FactName>(
   account: string,
   facts: readonly F[],
 ): Promise<F[]> {
+  const turn = () => turns.next(account);
+  const byPlace = await inSlices(factsByPlace(facts), turn);
+  const ordered: F[] = [];
+  for (const [, ofPlace] of [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    await turn();
+    ordered.push(...(await labels.inOrder(account, ofPlace)).facts);
+  }
+  return ordered;
+}
+
+function* factsByPlace<F extends FactName>(facts: readonly F[]): Sliced<Map<Place, F[]>> {
   const byPlace = new Map<Place, F[]>();
   for (const fact of facts) {
+    yield;
     const known = byPlace.get(fact.place);
     if (known === undefined) byPlace.set(fact.place, [fact]);
     else known.push(fact);
   }
-  const ordered: F[] = [];
-  for (const [, ofPlace] of [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    await turns.next(account);
-    ordered.push(...(await labels.inOrder(account, ofPlace)).facts);
-  }
-  return ordered;
+  return byPlace;
 }
 
 interface FactLife {

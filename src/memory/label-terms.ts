@@ -13,7 +13,7 @@ import {
   VALUE_BYTES_MAX,
 } from "../base/limits.ts";
 import { checkAuthor, valueFault } from "./identifiers.ts";
-import { type LabelTerms, unknownLabel } from "./labels.ts";
+import { type LabelTerms, nearLabel, unknownLabel } from "./labels.ts";
 import type { LabelChange, LabelRecord } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
@@ -96,7 +96,7 @@ export async function changeLabel(
   const { outcome } = await store.changeLabel(account, base, change);
   const after = await labels.of(account);
   if (outcome === "text_full") throw textFull();
-  if (outcome === "missing") throw unknownLabel(after, label);
+  if (outcome === "missing") throw unknownLabel(nearLabel(label, after));
   labels.onChange(noteOf(account, label, author), "label changed");
   return after.find(label) ?? terms;
 }
@@ -129,6 +129,17 @@ export async function removeLabel(
   labels.onChange(noteOf(account, label, author), "label removed");
 }
 
+/** In a strict account only its own labels and the standard ones are written: what persons have made before stays readable. */
+export async function changeStrict(
+  { store, labels }: MemoryServices,
+  account: string,
+  isStrict: boolean,
+  { keyId }: LabelAuthor = {},
+): Promise<void> {
+  await store.changeStrict(account, isStrict);
+  labels.onChange({ account, key_id: keyId }, isStrict ? "labels are strict" : "labels are free");
+}
+
 function noChannel(): Failure {
   return new Failure(
     "labels_full",
@@ -157,8 +168,8 @@ export function checkTerms(terms: NewLabel): void {
       "must be GROUP.name: a group of 1 to 16 of A-Z, 0-9 and _ that begins with a letter, and a name of 1 to 48 of a-z, 0-9 and _",
     );
   }
-  checkText("description", description);
-  if (example !== "") checkText("example", example);
+  checkLabelText("description", description);
+  if (example !== "") checkLabelText("example", example);
   if (oneOf !== null) {
     if (oneOf.length < ONE_OF_MIN || oneOf.length > ONE_OF_MAX)
       throw refuse("one_of", `must have ${ONE_OF_MIN} to ${ONE_OF_MAX} values`);
@@ -194,7 +205,7 @@ export function checkLabelRecord(record: LabelRecord): void {
   });
 }
 
-function checkText(param: "description" | "example", text: string): void {
+export function checkLabelText(param: "description" | "example", text: string): void {
   const fault =
     valueFault(text, Number.POSITIVE_INFINITY) ??
     hiddenFault(text) ??

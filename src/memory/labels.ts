@@ -1,11 +1,13 @@
 /**
  * From labels, which facts are stored under, to channels, which blocks and answers show, and back. The 40 standard labels are the same in every account; an account's own ones are
  * read from the store, and kept until the store says that a label has changed. An unknown label is refused, with a hint
- * where one label is really near, and never before the store was asked again: another node may have added it.
+ * where one label is really near, and never before the store was asked again: another node may have added it. The labels
+ * that a person has made are in free-labels.ts.
  */
 
 import { assert } from "../base/assert.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
+import { LABEL_FORM } from "../base/channel-labels.ts";
 import { CHANNELS, findChannel } from "../base/channels.ts";
 import { isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
@@ -35,10 +37,25 @@ const STANDARD: readonly LabelTerms[] = CHANNELS.map((channel) => ({
   hidden: false,
 }));
 
+/** A label that only a person can have. Its number is not known here: the channel stands for all of them. */
+function freeTerms(label: string): LabelTerms {
+  const terms = { description: "", example: "", oneOf: null, maxBytes: null, ttlS: null, hidden: false };
+  return { ...terms, channel: CHANNEL_COUNT_MAX, label, scope: standardScope(label) };
+}
+
+/** Whether a label is one that only a person can have. */
+export function isFree({ channel }: Pick<LabelTerms, "channel">): boolean {
+  return channel >= CHANNEL_COUNT_MAX;
+}
+
 const CACHE_ENTRIES_MAX = 10_000;
 /** A longer text is no label with a slip. */
 const HINTED_LENGTH_MAX = 200;
-const ADVICE = "GET /channels lists all of them, POST /channels adds one.";
+const ADVICE =
+  "GET /channels lists those of the account, POST /channels adds one; new_label: true makes one of the person's own.";
+
+const STRICT_ADVICE =
+  "The account is strict: GET /channels lists its labels, POST /channels adds one, and no others can be made.";
 
 /** The labels of one account. */
 export class AccountLabels {
@@ -46,12 +63,15 @@ export class AccountLabels {
   readonly all: readonly LabelTerms[];
   /** How many labels the account may still add. Those that it has removed count: their channels are theirs. */
   readonly free: number;
+  /** The account's persons make no labels. */
+  readonly isStrict: boolean;
   readonly #byLabel: ReadonlyMap<string, LabelTerms>;
   readonly #byChannel: ReadonlyMap<number, LabelTerms>;
   readonly #channels: ReadonlyMap<string, number>;
   #spellings: Spellings | undefined;
 
-  constructor(records: readonly LabelRecord[]) {
+  constructor(records: readonly LabelRecord[], isStrict = false) {
+    this.isStrict = isStrict;
     const changed = new Map(records.map((record) => [record.channel, record]));
     const standard = STANDARD.map((terms) => ({
       ...terms,
@@ -109,45 +129,60 @@ export class Labels {
     });
   }
 
-  /** The terms of a label that a caller names. Throws `unknown_label`. */
+  /** The terms of one of the account's labels. Throws `unknown_label`. */
   find(account: string, label: string): MaybePromise<LabelTerms> {
+    return andThen(this.lookUp(account, label), (terms) => {
+      if (terms !== undefined && !isFree(terms)) return terms;
+      return andThen(this.of(account), (labels) => {
+        throw unknownLabel(nearLabel(label, labels));
+      });
+    });
+  }
+
+  /** The terms of a label: one of the account's, or one that a person may have made; undefined where it cannot be one. */
+  lookUp(account: string, label: string): MaybePromise<LabelTerms | undefined> {
     const standard = findChannel(label);
     if (standard !== undefined) return STANDARD[standard.channel];
     return andThen(this.of(account), (known) => {
       const terms = known.find(label);
       if (terms !== undefined) return terms;
-      return andThen(this.of(account, true), (labels) => {
-        const found = labels.find(label);
-        if (found === undefined) throw unknownLabel(labels, label);
-        return found;
-      });
+      const unlisted = LABEL_FORM.test(label) ? freeTerms(label) : undefined;
+      return andThen(this.of(account, true), (labels) => labels.find(label) ?? unlisted);
     });
   }
 
   /** The channels of the labels of facts, in their order. */
   channelsOf(account: string, facts: readonly Labelled[]): MaybePromise<readonly number[]> {
-    const standard = channelsIn(STANDARD_LABELS, facts);
-    if (standard !== undefined) return standard;
+    if (facts.every(({ label }) => findChannel(label) !== undefined))
+      return facts.map(({ label }) => findChannel(label)!.channel);
     return andThen(this.of(account), (known) => {
-      const channels = channelsIn(known, facts);
-      if (channels !== undefined) return channels;
-      return andThen(this.#read(account), (labels) => {
-        const found = channelsIn(labels, facts);
-        assert(found !== undefined, "a fact has one of the account's labels");
-        return found;
-      });
+      const channels = facts.map((fact) => channelIn(known, fact));
+      if (!channels.includes(undefined)) return channels as number[];
+      // Another node may have added it. Of a free label that is told without its number, the channel is 256.
+      return andThen(this.#read(account), (labels) =>
+        facts.map((fact) => channelIn(labels, fact) ?? CHANNEL_COUNT_MAX),
+      );
     });
   }
 
-  /** Facts in the order of their channels; each label is there once. */
+  /** Facts in the order of their channels, those of free labels last, by label; each label is there once. */
   inOrder<F extends Labelled>(account: string, facts: readonly F[]): MaybePromise<FactsInOrder<F>> {
     return andThen(this.channelsOf(account, facts), (channels) => {
       // Quicker than sorting.
       const byChannel: (F | undefined)[] = new Array(CHANNEL_COUNT_MAX).fill(undefined);
-      for (const [i, fact] of facts.entries()) byChannel[channels[i]] = fact;
+      const free: OnChannel<{ fact: F }>[] = [];
+      for (const [i, fact] of facts.entries()) {
+        const channel = channels[i];
+        if (channel < CHANNEL_COUNT_MAX) byChannel[channel] = fact;
+        else free.push({ fact, channel });
+      }
       const ordered: { facts: F[]; channels: number[] } = { facts: [], channels: [] };
       for (const [channel, fact] of byChannel.entries()) {
         if (fact === undefined) continue;
+        ordered.facts.push(fact);
+        ordered.channels.push(channel);
+      }
+      for (const { fact, channel } of free.sort((a, b) => byText(a.fact.label, b.fact.label))) {
         ordered.facts.push(fact);
         ordered.channels.push(channel);
       }
@@ -174,16 +209,21 @@ export class Labels {
   }
 
   #read(account: string): MaybePromise<AccountLabels> {
-    return andThen(this.#store.readLabels(account), (records) => {
-      const labels = records.length === 0 ? STANDARD_LABELS : new AccountLabels(records);
-      this.#cache.set(account, labels);
-      return labels;
-    });
+    return andThen(this.#store.readStrict(account), (isStrict) =>
+      andThen(this.#store.readLabels(account), (records) => {
+        const isPlain = records.length === 0 && !isStrict;
+        const labels = isPlain ? STANDARD_LABELS : new AccountLabels(records, isStrict);
+        this.#cache.set(account, labels);
+        return labels;
+      }),
+    );
   }
 }
 
 interface Labelled {
   readonly label: string;
+  /** That of a free label (FactRecord). */
+  readonly number?: number | undefined;
 }
 
 /** With the channel of its label. */
@@ -195,22 +235,27 @@ export interface FactsInOrder<F> {
   readonly channels: readonly number[];
 }
 
-/** Undefined where a label is not one of them. */
-function channelsIn(labels: AccountLabels, facts: readonly Labelled[]): number[] | undefined {
-  const channels: number[] = [];
-  for (const { label } of facts) {
-    const channel = labels.channelOf(label);
-    if (channel === undefined) return undefined;
-    channels.push(channel);
-  }
-  return channels;
+/** A label that the account has, or had, or one with a number; otherwise undefined. */
+function channelIn(labels: AccountLabels, { label, number }: Labelled): number | undefined {
+  const known = labels.find(label)?.channel;
+  if (known !== undefined || number === undefined) return known ?? labels.channelOf(label);
+  return CHANNEL_COUNT_MAX + number;
 }
 
-export function byPlaceAndChannel(
-  a: { readonly place: Place; readonly channel: number },
-  b: { readonly place: Place; readonly channel: number },
-): number {
-  return Number(a.place > b.place) - Number(a.place < b.place) || a.channel - b.channel;
+type Placed = OnChannel<Labelled & { readonly place: Place }>;
+
+export function byPlaceAndChannel(a: Placed, b: Placed): number {
+  return byText(a.place, b.place) || byChannel(a, b);
+}
+
+/** Free labels come last, by label. */
+export function byChannel(a: OnChannel<Labelled>, b: OnChannel<Labelled>): number {
+  const order = Math.min(a.channel, CHANNEL_COUNT_MAX) - Math.min(b.channel, CHANNEL_COUNT_MAX);
+  return order || byText(a.label, b.label);
+}
+
+function byText(a: string, b: string): number {
+  return Number(a > b) - Number(a < b);
 }
 
 /** A channel without a label can only be of a block that another account's labels were sealed into. */
@@ -218,13 +263,17 @@ function names(labels: AccountLabels, channels: readonly number[]): string[] {
   return channels.map((channel) => labels.at(channel)?.label ?? `CHANNEL.${channel}`);
 }
 
-export function unknownLabel(labels: AccountLabels, label: string): Failure {
-  const hint = nearLabel(label, labels);
+/** @param hint the label that was probably meant */
+export function unknownLabel(hint: string | undefined, isStrict = false): Failure {
   const question = hint === undefined ? "" : `Did you mean ${hint}? `;
-  return new Failure("unknown_label", `There is no such label. ${question}${ADVICE}`, {
-    param: "label",
-    ...(hint === undefined ? {} : { hint }),
-  });
+  return new Failure(
+    "unknown_label",
+    `There is no such label. ${question}${isStrict ? STRICT_ADVICE : ADVICE}`,
+    {
+      param: "label",
+      ...(hint === undefined ? {} : { hint }),
+    },
+  );
 }
 
 interface Spelling {
@@ -279,11 +328,11 @@ export function nearLabel(text: string, labels: AccountLabels = STANDARD_LABELS)
   return only !== undefined && isSlip(wanted, only.whole, only.name.length) ? only.label : undefined;
 }
 
-function oneOf<T>(items: readonly T[]): T | undefined {
+export function oneOf<T>(items: readonly T[]): T | undefined {
   return items.length === 1 ? items[0] : undefined;
 }
 
 /** Without case and separators. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return text.toLowerCase().replace(/[\s._:/-]/g, "");
 }

@@ -3,6 +3,7 @@
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
 import { type EncodeResult, type FactInput, lifeEnd, type WriteInput, writeFacts } from "./encode.ts";
+import { namedLabel, writtenLabel } from "./free-labels.ts";
 import { checkValue } from "./identifiers.ts";
 import { ITEM_SEPARATOR } from "./law/lists.ts";
 import { placeFor, viewOf } from "./places.ts";
@@ -21,15 +22,16 @@ export async function changeList(
   const { userId, project, label, item, scope, ttlS, expiresAt, ifRevision } = input;
   checkItem(item);
   const view = viewOf(caller.account, input, services.clock.now());
-  const terms = await services.labels.find(caller.account, label);
+  const { terms, free } =
+    kind === "append" ? await writtenLabel(services, view, input) : await namedLabel(services, view, label);
   // What is added goes where its label says; what is removed may be at any place that the call sees.
   const wanted = scope ?? (kind === "append" ? terms.scope : undefined);
   const places = wanted === undefined ? view.places : [placeFor(wanted, view.places)];
   const expiresAtMs = lifeEnd(input, terms, view.nowMs);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   return writeFacts(services, caller, input, view, {
-    changes: [{ kind, label, places, item, terms, expiresAtMs, ...condition }],
-    channel: terms.channel,
+    changes: [{ kind, label, places, item, terms, free, expiresAtMs, ...condition }],
+    label,
     fingerprinted: [kind, userId, [label, item, scope, ttlS, expiresAt, ifRevision], project ?? null],
   });
 }

@@ -1,12 +1,14 @@
 /**
  * Moving from one store to another: everything is copied (keys, what they have used, requests for keys, users with
- * their facts), then everything is read from both and compared. Stamps and revisions are the new store's own;
- * the order in which a user's facts were written, and their times, are kept.
+ * their facts), then everything is read from both and compared. Stamps, revisions and the numbers of free labels are the
+ * new store's own; the order in which a user's facts were written, and their times, are kept.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/errors.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
+import { allFreeLabels } from "./free-labels.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
 import type { KeyRequest } from "./records.ts";
@@ -73,6 +75,10 @@ export async function compareStores(
     users += 1;
     facts += before?.facts.length ?? 0;
     check(`user ${userId} of account ${account}`, contentOf(before), contentOf(after));
+    const [described, copied] = await Promise.all(
+      [from, to].map((store) => descriptionsIn(store, account, userId)),
+    );
+    check(`the labels of user ${userId} of account ${account}`, described, copied);
     options.step();
   });
   let found = 0;
@@ -93,11 +99,17 @@ function sortRequests(requests: readonly KeyRequest[]): { sound: KeyRequest[]; l
   return { sound, leftOut };
 }
 
+/** Of the labels that a person has made. */
+async function descriptionsIn(store: Store, account: string, userId: string): Promise<unknown> {
+  const labels = await allFreeLabels(store, { account, userId }, () => setImmediate());
+  return [...labels.values()].map(({ label, description }) => [label, description]);
+}
+
 /** What must be the same: facts and history with their times and writers, in the order in which they were written. */
 function contentOf(life: UserLife | undefined): unknown {
   const byRevision = (a: { revision: number }, b: { revision: number }) => a.revision - b.revision;
   const bare = (fact: FactRecord | EarlierFact) => {
-    const { revision: _, code: __, ...content } = fact as FactRecord;
+    const { revision: _, code: __, number: ___, ...content } = fact as FactRecord;
     return content;
   };
   return {

@@ -15,6 +15,7 @@ import type {
   AddLabelOutcome,
   ChangeLabelOutcome,
   EndedFact,
+  FreeLabel,
   KeyApproval,
   KeyRecord,
   KeyRequest,
@@ -32,6 +33,8 @@ export interface FactRecord {
   readonly place: Place;
   /** What it is stored under. The channel of a label is looked up where it is shown (labels.ts). */
   readonly label: string;
+  /** That of its label, where the person has made it (FreeLabel). */
+  readonly number?: number | undefined;
   readonly value: string;
   /** Larger than that of every fact of the user written before. */
   readonly revision: number;
@@ -48,8 +51,8 @@ export interface FactRecord {
   readonly ordinal: number;
 }
 
-/** A value that a label had. */
-export interface EarlierFact extends Omit<FactRecord, "code" | "expiresAtMs"> {
+/** A value that a label had, with the end that it would have had. */
+export interface EarlierFact extends Omit<FactRecord, "code" | "number"> {
   readonly ended: "replaced" | "forgotten" | "expired";
   readonly endedAtMs: number;
 }
@@ -99,6 +102,14 @@ export interface ValueTerms {
   readonly maxBytes: number | null;
 }
 
+/** Of a change whose label the account does not have. */
+export interface FreeTerms {
+  /** Makes the label where the person does not have it. Otherwise the change is refused (`label_unknown`). */
+  readonly make: boolean;
+  /** Replaces the one that the label has. */
+  readonly description?: string | undefined;
+}
+
 /** One fact that is written, or forgotten. */
 export interface FactChange {
   readonly kind?: undefined;
@@ -117,6 +128,7 @@ export interface FactChange {
   readonly ifRevision?: number;
   /** Absent: the value is not checked. */
   readonly terms?: ValueTerms;
+  readonly free?: FreeTerms | undefined;
   /** What stands before the names of its fields in the request. */
   readonly param?: string;
 }
@@ -128,6 +140,7 @@ export interface ItemChange {
   readonly places: readonly Place[];
   readonly item: string;
   readonly terms: ValueTerms;
+  readonly free?: FreeTerms | undefined;
   readonly expiresAtMs: number | null;
   readonly ifRevision?: number;
 }
@@ -138,6 +151,7 @@ export interface ForgetChange {
   readonly label: string;
   readonly places: readonly Place[];
   readonly otherwise: Place;
+  readonly free?: FreeTerms | undefined;
   readonly keepHistory?: boolean;
   readonly ifRevision?: number;
 }
@@ -148,8 +162,24 @@ export interface RestoreChange {
   readonly places: readonly Place[];
   readonly revision: number;
   readonly terms: ValueTerms;
+  readonly free?: FreeTerms | undefined;
+  /** For a value whose own end has come. */
   readonly expiresAtMs: number | null;
   readonly ifRevision?: number;
+}
+
+/** The fact that counts in the places goes to another label of its place, with its history. */
+export interface RenameChange {
+  readonly kind: "rename";
+  readonly label: string;
+  readonly places: readonly Place[];
+  readonly free?: FreeTerms | undefined;
+  readonly to: string;
+  readonly terms: ValueTerms;
+  readonly toFree?: FreeTerms | undefined;
+  /** Where the other label has a fact, both become a list; otherwise it is refused. */
+  readonly merge: boolean;
+  readonly ifRevision?: number | undefined;
 }
 
 export interface RollbackChange {
@@ -159,8 +189,6 @@ export interface RollbackChange {
   readonly toMs: number;
   readonly dryRun: boolean;
   readonly partial: boolean;
-  /** The default lives of labels. */
-  readonly ttls: ReadonlyMap<string, number>;
 }
 
 export interface MoveChange {
@@ -176,11 +204,12 @@ export interface ImportChange {
     readonly place: Place;
     readonly label: string;
     readonly values: readonly PastValue[];
+    readonly free?: FreeTerms | undefined;
   }[];
 }
 
 /** A value that was, or is: an earlier one has an end. */
-export type PastValue = Omit<FactRecord, "code" | "place" | "label" | "expiresAtMs"> & {
+export type PastValue = Omit<FactRecord, "code" | "place" | "label" | "number" | "expiresAtMs"> & {
   readonly expiresAtMs?: number | null;
   readonly ended?: EarlierFact["ended"];
   readonly endedAtMs?: number;
@@ -204,6 +233,7 @@ export type Change =
   | ItemChange
   | ForgetChange
   | RestoreChange
+  | RenameChange
   | RollbackChange
   | MoveChange
   | ImportChange
@@ -241,6 +271,8 @@ export interface WriteRequest {
 export interface MadeChange {
   readonly place: Place;
   readonly label: string;
+  /** That of its label, where the person has made it. */
+  readonly number?: number | undefined;
   readonly value: string | null;
   /** 0 where nothing has changed. */
   readonly revision: number;
@@ -310,6 +342,13 @@ export type WriteOutcome =
   | { readonly outcome: "mismatch"; readonly used: number }
   /** The label of this change was removed meanwhile. `param`: what stands before its fields in the request. */
   | { readonly outcome: "label_gone"; readonly used: number; readonly label: string; readonly param: string }
+  /** Neither the account has the label of this change, nor the person. */
+  | {
+      readonly outcome: "label_unknown";
+      readonly used: number;
+      readonly label: string;
+      readonly param: string;
+    }
   | {
       readonly outcome: "conflict";
       readonly used: number;
@@ -340,6 +379,13 @@ export interface BackupReport {
 
 export type Progress = (done: number, total: number) => void;
 
+/** Labels that begin with `prefix` and come after `after`, at most `limit`. */
+export interface FreeLabelsAsked {
+  readonly prefix: string;
+  readonly after?: string;
+  readonly limit: number;
+}
+
 export interface FactStore {
   /** The fact that counts in a view; its code need not come with it. */
   readFact(view: View, label: string): MaybePromise<FactRecord | undefined>;
@@ -354,6 +400,8 @@ export interface FactStore {
   /** Where a user has facts or a history, in the order of their bytes; places with neither may be among them. */
   listPlaces(account: string, userId: string): Promise<Place[]>;
   describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined>;
+  /** Labels that a person has made, in the order of their bytes. */
+  readFreeLabels(account: string, userId: string, asked: FreeLabelsAsked): MaybePromise<readonly FreeLabel[]>;
   write(request: WriteRequest): Promise<WriteOutcome>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void>;
@@ -380,6 +428,9 @@ export interface LabelStore {
    * before, and keeps the label, or after, and is refused (`label_gone`).
    */
   removeLabel(account: string, label: string): Promise<RemoveLabelOutcome>;
+  /** Whether the persons of an account make no labels. */
+  readStrict(account: string): MaybePromise<boolean>;
+  changeStrict(account: string, isStrict: boolean): Promise<void>;
 }
 
 export interface KeyStore {
@@ -398,7 +449,7 @@ export interface KeyStore {
   ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
   /**
-   * Another number after every change of any key or label: at once for changes of this process, else within 5 s; with
+   * Another number after every change of any key, label or strictness: at once for changes of this process, else within 5 s; with
    * `isNow` at once for all.
    */
   keysVersion(isNow?: boolean): MaybePromise<number>;

@@ -5,6 +5,7 @@
  */
 
 import { Failure } from "../base/errors.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { ReadOutcome } from "../blockwork/block-work.ts";
@@ -28,12 +29,12 @@ interface MarkedFact {
 
 /** Compares what a block says with what is stored now, so that old facts are known as old. */
 async function markFacts(
-  { store }: MemoryServices,
+  { store, labels }: MemoryServices,
   view: View,
   facts: readonly Omit<MarkedFact, "mark">[],
 ): Promise<MarkedFact[]> {
   const state = await store.readUser(view);
-  const stored = new Map(state?.facts.map(({ label, value }) => [label, value]) ?? []);
+  const stored = new Map(state?.facts.map((fact) => [fact.label, fact]) ?? []);
   const lost = facts.filter(({ label }) => !stored.has(label));
   const lives = lost.flatMap(({ label }) =>
     view.places.map((place) =>
@@ -42,13 +43,19 @@ async function markFacts(
   );
   const earlier = (await Promise.all(lives)).flatMap((life) => life?.earlier ?? []);
   const markOf = ({ label, value }: Omit<MarkedFact, "mark">): Mark => {
-    const present = stored.get(label);
+    const present = stored.get(label)?.value;
     if (present !== undefined) return present === value ? "current" : "replaced";
     const ends = earlier.filter((fact) => fact.label === label);
     const last = ends.reduce((a, b) => (b.endedAtMs >= a.endedAtMs ? b : a), ends[0]);
     return last?.ended ?? "unknown_here";
   };
-  return facts.map((fact) => ({ ...fact, mark: markOf(fact) }));
+  // A block only counts the free labels: what the person has them under now is in the state.
+  const numbered = facts.map(({ label }) => ({ label, number: stored.get(label)?.number }));
+  const channels = await labels.channelsOf(view.account, numbered);
+  return facts.map((fact, i) => {
+    const channel = fact.channel < CHANNEL_COUNT_MAX ? fact.channel : channels[i];
+    return { ...fact, channel, mark: markOf(fact) };
+  });
 }
 
 export async function readPresentedBlock(
@@ -61,9 +68,13 @@ export async function readPresentedBlock(
   const work = services.blockWork.begin(requester);
   const reading = await readWithAllKeys(services, work, sealedFor(view), input.block);
   if (reading.ok) {
-    const channels = reading.facts.map(({ channel }) => channel);
-    const labels = await services.labels.namesOf(account, channels);
-    const facts = reading.facts.map((fact, i) => ({ ...fact, label: labels[i] }));
+    const onChannels = reading.facts.filter(({ label }) => label === undefined);
+    const names = await services.labels.namesOf(
+      account,
+      onChannels.map(({ channel }) => channel),
+    );
+    // The free ones come last.
+    const facts = reading.facts.map((fact, i) => ({ ...fact, label: fact.label ?? names[i] }));
     return { ...reading, facts: await markFacts(services, view, facts) };
   }
   const detail =
@@ -71,6 +82,24 @@ export async function readPresentedBlock(
       ? `This block cannot be read: ${reading.reason}. Get a new one with GET /context or POST /flush.`
       : "This block cannot be read for this user.";
   throw new Failure("block_unreadable", detail, { param: "block" });
+}
+
+/** A fact that a block carries, and the channel on which its reader finds it. */
+export interface ExpectedFact {
+  readonly channel: number;
+  readonly label: string;
+  readonly value: string;
+}
+
+/** @param channels that of each fact, as a reader finds it; undefined where the block does not carry it */
+export function expectedFacts(
+  facts: readonly Omit<ExpectedFact, "channel">[],
+  channels: readonly (number | undefined)[],
+): ExpectedFact[] {
+  return facts.flatMap(({ label, value }, i) => {
+    const channel = channels[i];
+    return channel === undefined ? [] : { channel, label, value };
+  });
 }
 
 /** Why a block, read back, does not hold exactly the expected facts; undefined where it does. */
@@ -81,7 +110,7 @@ export async function findReadBackFault(
   userId: string,
   block: {
     readonly text: string;
-    readonly expected: readonly { readonly channel: number; readonly value: string }[];
+    readonly expected: readonly ExpectedFact[];
     /** Reads and compares only these channels; all where undefined. */
     readonly channels?: readonly number[];
   },
@@ -89,9 +118,13 @@ export async function findReadBackFault(
   const { text, expected, channels } = block;
   const reading = await readWithAllKeys(services, work, userId, text, channels);
   if (!reading.ok) return `the block cannot be read back: ${reading.reason}`;
-  const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
+  const read = new Map(reading.facts.map((fact) => [fact.channel, fact]));
   const equal =
-    read.size === expected.length && expected.every(({ channel, value }) => read.get(channel) === value);
+    read.size === expected.length &&
+    expected.every(({ channel, label, value }) => {
+      const found = read.get(channel);
+      return found?.value === value && (found.label ?? label) === label;
+    });
   return equal ? undefined : "what is read back differs from the state";
 }
 

@@ -38,6 +38,19 @@ export type LabelChange = Partial<
   Pick<LabelRecord, "description" | "example" | "oneOf" | "maxBytes" | "ttlS" | "hidden">
 >;
 
+/**
+ * A label that a person has made by writing it. It is there as long as it has a fact or a history at any place of the
+ * person.
+ */
+export interface FreeLabel {
+  readonly label: string;
+  /** From 1, in the order in which the person's labels were made; none is given again. Answers add it to 256. */
+  readonly number: number;
+  /** Places where it has a fact or a history. */
+  readonly uses: number;
+  readonly description: string | null;
+}
+
 /** `full`: no channel is left. `text_full`: the texts of the account's labels would be too long together. */
 export type AddLabelOutcome =
   | { readonly outcome: "added" | "exists"; readonly label: LabelRecord }

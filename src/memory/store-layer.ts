@@ -15,6 +15,7 @@ export class StoreLayer implements Store {
   readLife: Store["readLife"] = (...given) => this.#below.readLife(...given);
   listPlaces: Store["listPlaces"] = (...given) => this.#below.listPlaces(...given);
   describeUser: Store["describeUser"] = (...given) => this.#below.describeUser(...given);
+  readFreeLabels: Store["readFreeLabels"] = (...given) => this.#below.readFreeLabels(...given);
   write: Store["write"] = (...given) => this.#below.write(...given);
   saveCodes: Store["saveCodes"] = (...given) => this.#below.saveCodes(...given);
   forgetUser: Store["forgetUser"] = (...given) => this.#below.forgetUser(...given);
@@ -24,6 +25,8 @@ export class StoreLayer implements Store {
   addLabel: Store["addLabel"] = (...given) => this.#below.addLabel(...given);
   changeLabel: Store["changeLabel"] = (...given) => this.#below.changeLabel(...given);
   removeLabel: Store["removeLabel"] = (...given) => this.#below.removeLabel(...given);
+  readStrict: Store["readStrict"] = (...given) => this.#below.readStrict(...given);
+  changeStrict: Store["changeStrict"] = (...given) => this.#below.changeStrict(...given);
   findKey: Store["findKey"] = (...given) => this.#below.findKey(...given);
   readKey: Store["readKey"] = (...given) => this.#below.readKey(...given);
   listKeys: Store["listKeys"] = (...given) => this.#below.listKeys(...given);

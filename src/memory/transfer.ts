@@ -9,6 +9,7 @@
 import { setImmediate } from "node:timers/promises";
 import { ACCOUNT_DEFAULT } from "../base/account.ts";
 import { Failure } from "../base/errors.ts";
+import { FairTurns } from "../base/fair-turns.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
 import { inSlices } from "../base/slices.ts";
 import type { AtStep } from "../base/steps.ts";
@@ -23,10 +24,11 @@ import {
   numberedLines,
   parseLine,
 } from "./export-lines.ts";
+import { allFreeLabels } from "./free-labels.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
-import type { KeyRecord, KeyRequest } from "./records.ts";
+import type { FreeLabel, KeyRecord, KeyRequest } from "./records.ts";
 import { checkUserLine, importUserLine, type UserLine, userLine } from "./user-lines.ts";
 
 /** What an import of a line has written. */
@@ -99,48 +101,67 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     }
   const labels = new Labels(store);
   if (account !== undefined && userId !== undefined) {
-    yield* linesOf(livesAt(store, account, userId, { nowMs, turn }), { account, userId, labels, turn });
+    yield* linesOf(livesAt(store, account, userId, { nowMs, turn }), {
+      store,
+      account,
+      userId,
+      labels,
+      turn,
+    });
     return;
   }
   for await (const user of store.walkUsers(account)) {
     // The demo's account cannot be imported, and is nobody's.
     if (user.account === DEMO_ACCOUNT) continue;
     const life = await store.readLife(user.account, user.userId, { nowMs });
-    if (life !== undefined) yield* linesOf(byPlace(life), { ...user, labels, turn });
+    if (life !== undefined) yield* linesOf(partsBy("place", life), { store, ...user, labels, turn });
   }
   if (account === undefined)
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
 }
 
 /** About the length of a user's line from which on there is a further one: it is made, and read, in one go. */
-const LINE_LENGTH = 128 * 1024;
+const LINE_LENGTH = 32 * 1024;
 /** What a value takes in a line beside its text. */
 const VALUE_EXTRA_LENGTH = 200;
 
 type Life = Pick<UserLife, "facts" | "earlier">;
 
+interface LifePart {
+  readonly facts: FactRecord[];
+  readonly earlier: EarlierFact[];
+}
+
 /** The lines of a user: one, or several, in which each label at a place is whole. */
 async function* linesOf(
   lives: AsyncIterable<Life> | Iterable<Life>,
-  { account, userId, labels, turn }: ListedLines,
+  { store, account, userId, labels, turn }: ListedLines,
 ): AsyncGenerator<UserLine> {
-  let part: { facts: FactRecord[]; earlier: EarlierFact[] } = { facts: [], earlier: [] };
+  let part: LifePart = { facts: [], earlier: [] };
   let length = 0;
+  const known = await labels.of(account);
+  let free: ReadonlyMap<string, FreeLabel> | undefined;
+  const lineOf = async ({ facts, earlier }: Life) => {
+    if ([...facts, ...earlier].some(({ label }) => known.find(label) === undefined))
+      free ??= await allFreeLabels(store, { account, userId }, turn);
+    return userLine(account, userId, { facts, earlier }, labels, free);
+  };
   for await (const life of lives) {
-    for (const { facts, earlier } of byLabel(life)) {
+    for (const { facts, earlier } of partsBy("label", life)) {
       part.facts.push(...facts);
       part.earlier.push(...earlier);
       for (const { value } of [...facts, ...earlier]) length += value.length + VALUE_EXTRA_LENGTH;
       if (length < LINE_LENGTH) continue;
       await turn();
-      yield await userLine(account, userId, part, labels);
+      yield await lineOf(part);
       [part, length] = [{ facts: [], earlier: [] }, 0];
     }
   }
-  if (part.facts.length + part.earlier.length > 0) yield await userLine(account, userId, part, labels);
+  if (part.facts.length + part.earlier.length > 0) yield await lineOf(part);
 }
 
 interface ListedLines {
+  readonly store: Store;
   readonly account: string;
   readonly userId: string;
   readonly labels: Labels;
@@ -170,30 +191,21 @@ async function* livesAt(
     });
 }
 
-/** A life is in the order of places. */
-function* byPlace({ facts, earlier }: Life): Generator<Life> {
-  let [fact, past] = [0, 0];
-  const places = new Set([...facts, ...earlier].map(({ place }) => place));
-  for (const place of places) {
-    const [firstFact, firstPast] = [fact, past];
-    while (facts[fact]?.place === place) fact += 1;
-    while (earlier[past]?.place === place) past += 1;
-    yield { facts: facts.slice(firstFact, fact), earlier: earlier.slice(firstPast, past) };
-  }
-}
-
-/** The labels of a place. */
-function byLabel({ facts, earlier }: Life): Iterable<{ facts: FactRecord[]; earlier: EarlierFact[] }> {
-  const labels = new Map<string, { facts: FactRecord[]; earlier: EarlierFact[] }>();
-  const of = (label: string) => {
-    const known = labels.get(label) ?? { facts: [], earlier: [] };
-    labels.set(label, known);
+/** A life in parts: each place of it, or each label of a place. */
+function partsBy(field: "place" | "label", { facts, earlier }: Life): Iterable<LifePart> {
+  const parts = new Map<string, LifePart>();
+  const of = (name: string) => {
+    const known = parts.get(name) ?? { facts: [], earlier: [] };
+    parts.set(name, known);
     return known;
   };
-  for (const fact of facts) of(fact.label).facts.push(fact);
-  for (const fact of earlier) of(fact.label).earlier.push(fact);
-  return labels.values();
+  for (const fact of facts) of(fact[field]).facts.push(fact);
+  for (const fact of earlier) of(fact[field]).earlier.push(fact);
+  return parts.values();
 }
+
+/** A longer line is read when it is its turn: the lines of a group are worked on at the same time. */
+const SHORT_LENGTH = 4 * 1024;
 
 /**
  * Writes lines into the store, one at a call. A key or a request that is known already stays as it is; a key whose id
@@ -206,9 +218,12 @@ export function lineImport(
   let requestIds: Promise<Set<string>> | undefined;
   const labels = new Labels(store);
   const isThere = accountsThere(store);
+  const turns = new FairTurns();
+  const turn = () => turns.next("");
   /** Labels are added one after the other, and before the users that come after them. */
   let labelled: Promise<Imported> = Promise.resolve({});
   return async (text) => {
+    if (text.length > SHORT_LENGTH) await turn();
     const line = parseLine(text);
     const notTaken = withKeys ? undefined : await kindNotTaken(line, isThere);
     if (notTaken !== undefined) return { notTaken };
@@ -220,8 +235,9 @@ export function lineImport(
     }
     if (line.kind === "user") {
       await labelled;
-      await inSlices(checkUserLine(line, await labels.of(line.account)), () => setImmediate());
-      return { facts: await importUserLine(store, line, nowMs) };
+      const known = await labels.of(line.account);
+      await inSlices(checkUserLine(line, known), turn);
+      return { facts: await importUserLine(store, line, { labels: known, nowMs, turn }) };
     }
     requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));
     return importRequest(store, line.request, await requestIds);
@@ -341,7 +357,10 @@ export async function importLines(
   const numbered = numberedLines(lines, (count) => {
     report.lines = count;
   });
-  await inGroups(numbered, importOne, () => options.atStep("import: page written"));
+  await inGroups(numbered, importOne, {
+    groupDone: () => options.atStep("import: page written"),
+    lengthOf: ({ text }) => text.length,
+  });
   return report;
 }
 
@@ -370,8 +389,14 @@ export async function keysOfExport(lines: AsyncIterable<string>): Promise<Export
   return found;
 }
 
-/** Items that are worked on at the same time, so that they share commits. */
+/** Items that are worked on at the same time, so that they share commits, and their length together. */
 const GROUP_SIZE = 256;
+const GROUP_LENGTH = 512 * 1024;
+
+interface GroupOptions<T> {
+  readonly groupDone?: () => void;
+  readonly lengthOf?: (item: T) => number;
+}
 
 /**
  * Works on all items, group by group. Each group is complete before its work begins: a failure while the next item is
@@ -380,16 +405,21 @@ const GROUP_SIZE = 256;
 export async function inGroups<T>(
   items: AsyncIterable<T>,
   work: (item: T) => Promise<void>,
-  groupDone = () => {},
+  { groupDone = () => {}, lengthOf = () => 0 }: GroupOptions<T> = {},
 ): Promise<void> {
   let group: T[] = [];
+  let length = 0;
   const workOnGroup = async () => {
     const results = await Promise.allSettled(group.map(work));
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     group = [];
+    length = 0;
     groupDone();
   };
-  for await (const item of items) if (group.push(item) >= GROUP_SIZE) await workOnGroup();
+  for await (const item of items) {
+    length += lengthOf(item);
+    if (group.push(item) >= GROUP_SIZE || length >= GROUP_LENGTH) await workOnGroup();
+  }
   await workOnGroup();
 }

@@ -1,28 +1,32 @@
 /**
  * A user's line in an export: facts of all places in the form of GET /facts, and earlier values. An import writes a
  * whole line or nothing of it (law/imports.ts), and may be repeated. A large user has several lines, in which each label at
- * a place is whole.
+ * a place is whole. A label that the account does not have is one of the person's own, with a number of the new store's.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { assert } from "../base/assert.ts";
+import { LABEL_FORM } from "../base/channel-labels.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
-import type { Sliced } from "../base/slices.ts";
+import { inSlices, type Sliced } from "../base/slices.ts";
 import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
+import { checkLabelText } from "./label-terms.ts";
 import {
   type AccountLabels,
   byPlaceAndChannel,
   type Labels,
+  nearLabel,
   type OnChannel,
   unknownLabel,
 } from "./labels.ts";
 import { type FactName, nameOf } from "./law/user-memory.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
-import type { EarlierFact, FactRecord, PastValue, Store, UserLife } from "./ports.ts";
-import type { Place } from "./records.ts";
+import type { EarlierFact, FactRecord, ImportChange, PastValue, Store, UserLife } from "./ports.ts";
+import type { FreeLabel, Place } from "./records.ts";
 
 /** What is the same as the default is left out: place "", since = updated_at, ordinal 1, null. */
-interface ExportedValue {
+export interface ExportedFact {
   readonly label: string;
   readonly value: string;
   readonly channel: number;
@@ -33,13 +37,10 @@ interface ExportedValue {
   readonly ordinal?: number;
   readonly written_by?: string;
   readonly session_id?: string;
-}
-
-export interface ExportedFact extends ExportedValue {
   readonly expires_at?: string;
 }
 
-export interface ExportedEarlier extends ExportedValue {
+export interface ExportedEarlier extends ExportedFact {
   readonly ended: EarlierFact["ended"];
   readonly ended_at: string;
 }
@@ -50,6 +51,13 @@ export interface UserLine {
   readonly user_id: string;
   readonly facts: readonly ExportedFact[];
   readonly earlier?: readonly ExportedEarlier[];
+  /** What the person's own labels are for, where it is known. */
+  readonly labels?: readonly DescribedLabel[];
+}
+
+interface DescribedLabel {
+  readonly label: string;
+  readonly description: string;
 }
 
 const ENDINGS: readonly unknown[] = ["replaced", "forgotten", "expired"];
@@ -59,23 +67,22 @@ export async function userLine(
   userId: string,
   { facts, earlier }: Pick<UserLife, "facts" | "earlier">,
   labels: Labels,
+  free: ReadonlyMap<string, FreeLabel> = new Map(),
 ): Promise<UserLine> {
+  const numbered = <F extends FactName>(value: F) => ({ ...value, number: free.get(value.label)?.number });
   const inOrder = async <F extends FactName>(values: readonly F[]) =>
-    (await labels.withChannels(account, values)).sort(byPlaceAndChannel);
+    (await labels.withChannels(account, values.map(numbered))).sort(byPlaceAndChannel);
+  const described = [...new Set([...earlier, ...facts].map(({ label }) => label))].sort().flatMap((label) => {
+    const description = free.get(label)?.description ?? null;
+    return description === null ? [] : [{ label, description }];
+  });
   return {
     kind: "user",
     account,
     user_id: userId,
-    facts: (await inOrder(facts)).map(exportedFact),
+    facts: (await inOrder(facts)).map(exportedValue),
     ...(earlier.length === 0 ? {} : { earlier: (await inOrder(earlier)).map(exportedEarlier) }),
-  };
-}
-
-function exportedFact(fact: OnChannel<FactRecord>): ExportedFact {
-  const { expiresAtMs } = fact;
-  return {
-    ...exportedValue(fact),
-    ...(expiresAtMs === null ? {} : { expires_at: isoTime(expiresAtMs) }),
+    ...(described.length === 0 ? {} : { labels: described }),
   };
 }
 
@@ -83,7 +90,7 @@ function exportedEarlier(fact: OnChannel<EarlierFact>): ExportedEarlier {
   return { ...exportedValue(fact), ended: fact.ended, ended_at: isoTime(fact.endedAtMs) };
 }
 
-function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedValue {
+function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedFact {
   return {
     label: fact.label,
     value: fact.value,
@@ -95,26 +102,42 @@ function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedValue
     ...(fact.ordinal === 1 ? {} : { ordinal: fact.ordinal }),
     ...(fact.writtenBy === null ? {} : { written_by: fact.writtenBy }),
     ...(fact.sessionId === null ? {} : { session_id: fact.sessionId }),
+    ...(fact.expiresAtMs === null ? {} : { expires_at: isoTime(fact.expiresAtMs) }),
   };
 }
 
 /** Writes a line's facts, all or none; how many were written. The line has been checked. */
-export async function importUserLine(store: Store, line: UserLine, nowMs: number): Promise<number> {
+export async function importUserLine(
+  store: Store,
+  line: UserLine,
+  options: { readonly labels: AccountLabels; readonly nowMs: number; readonly turn?: () => Promise<unknown> },
+): Promise<number> {
+  const { labels, nowMs, turn = () => setImmediate() } = options;
   const { account, user_id: userId } = line;
-  const lives = new Map<string, { place: Place; label: string; values: PastValue[] }>();
-  const earlier = [...(line.earlier ?? [])].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
-  for (const fact of [...earlier, ...line.facts]) {
-    const { place = OWN_PLACE, label } = fact;
-    const name = nameOf({ place, label });
-    const known = lives.get(name) ?? { place, label, values: [] };
-    known.values.push(pastValue(fact));
-    lives.set(name, known);
-  }
-  if (lives.size === 0) return 0;
-  const changes = [{ kind: "import", lives: [...lives.values()] } as const];
+  const lives = await inSlices(livesIn(line, labels), turn);
+  if (lives.length === 0) return 0;
+  const changes = [{ kind: "import", lives } as const];
   const outcome = await store.write({ account, userId, changes, places: [], nowMs });
   assert(outcome.outcome === "stored" && outcome.report?.imported !== undefined, "an import is reported");
   return outcome.report.imported;
+}
+
+function* livesIn(line: UserLine, labels: AccountLabels): Sliced<ImportChange["lives"]> {
+  const { facts, earlier = [] } = line;
+  const descriptions = new Map(line.labels?.map(({ label, description }) => [label, description]));
+  const freeTerms = (label: string) =>
+    labels.find(label) === undefined ? { make: true, description: descriptions.get(label) } : undefined;
+  const lives = new Map<string, ImportChange["lives"][number] & { values: PastValue[] }>();
+  const oldestFirst = [...earlier].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
+  for (const fact of [...oldestFirst, ...facts]) {
+    yield;
+    const { place = OWN_PLACE, label } = fact;
+    const name = nameOf({ place, label });
+    const known = lives.get(name) ?? { place, label, values: [], free: freeTerms(label) };
+    known.values.push(pastValue(fact));
+    lives.set(name, known);
+  }
+  return [...lives.values()];
 }
 
 function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
@@ -134,13 +157,14 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
 
 /** Throws unless a line can be imported into an account with these labels. */
 export function* checkUserLine(line: UserLine, labels: AccountLabels): Sliced<void> {
-  const { facts, earlier = [] } = line;
+  const { facts, earlier = [], labels: described = [] } = line;
   if (!Array.isArray(facts) || !Array.isArray(earlier)) throw wrong("the facts of a user must be a list");
+  if (!Array.isArray(described) || !described.every(isDescribed))
+    throw wrong("the labels of a user must be a list of labels and descriptions");
+  for (const { description } of described) checkLabelText("description", description);
   for (const fact of facts) {
     yield;
     checkExported(fact, labels);
-    if (fact.expires_at !== undefined && !isTime(fact.expires_at))
-      throw wrong("a fact has no sound expires_at");
   }
   for (const fact of earlier) {
     yield;
@@ -159,11 +183,12 @@ export function checkUserName(line: UserLine): void {
   checkIdentifier(line.user_id, "user_id");
 }
 
-function checkExported(fact: ExportedValue, labels: AccountLabels): void {
+function checkExported(fact: ExportedFact, labels: AccountLabels): void {
   const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
-  const { ordinal = 1, written_by: writtenBy, session_id: sessionId } = fact ?? {};
+  const { ordinal = 1, written_by: writtenBy, session_id: sessionId, expires_at } = fact ?? {};
   if (typeof label !== "string" || typeof value !== "string") throw wrong("labels and values must be texts");
-  if (labels.find(label) === undefined) throw unknownLabel(labels, label);
+  if (labels.find(label) === undefined && (labels.isStrict || !LABEL_FORM.test(label)))
+    throw unknownLabel(nearLabel(label, labels), labels.isStrict);
   checkValue(value);
   if (typeof place !== "string") throw wrong("a place must be a text");
   if (place !== OWN_PLACE) placesOf(place);
@@ -172,6 +197,11 @@ function checkExported(fact: ExportedValue, labels: AccountLabels): void {
   checkAuthor({ writtenBy: writtenBy ?? undefined, sessionId: sessionId ?? undefined });
   if (!Number.isInteger(revision) || !isTime(updated_at) || !isTime(since) || !isOrdinal(ordinal))
     throw wrong("a fact has no revision or time");
+  if (expires_at !== undefined && !isTime(expires_at)) throw wrong("a fact has no sound expires_at");
+}
+
+function isDescribed(described: Partial<DescribedLabel> | null): boolean {
+  return typeof described?.label === "string" && typeof described.description === "string";
 }
 
 /** One that all stores can hold, and go on from. */

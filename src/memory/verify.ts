@@ -4,9 +4,10 @@
  */
 
 import { keptCode } from "../blockwork/fact-code.ts";
+import { channelsRead, codableFacts } from "./blocks.ts";
 import { innermost, OWN_PLACE, placesOf, sealedFor } from "./places.ts";
 import type { Progress, Store, UserState, View } from "./ports.ts";
-import { findReadBackFault } from "./reading.ts";
+import { expectedFacts, findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
 
 export interface VerifyFinding {
@@ -90,7 +91,7 @@ async function verifyView(
   // No request waits for it: it has no deadline.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
-  const facts = await labels.withChannels(account, state.facts);
+  const facts = codableFacts(await labels.inOrder(account, state.facts));
   const bare = facts.map(({ code: _, ...fact }) => fact);
   const built = await blockWork.build(work, { ...job, facts: bare });
   const overflow = built.overflow.length;
@@ -103,7 +104,7 @@ async function verifyView(
     if (kept.text !== built.text)
       return { fault: "the code bits kept with the facts give another block", overflow };
   }
-  const expected = facts.filter(({ channel }) => built.carried.includes(channel));
+  const expected = expectedFacts(facts, channelsRead(facts, built.carried));
   const fault = await findReadBackFault(services, work, userId, { text: built.text, expected });
   return fault === undefined ? { overflow } : { fault, overflow };
 }

@@ -16,6 +16,7 @@ import type {
   ReadAnswer,
   RollbackAnswer,
   StatusAnswer,
+  StrictAnswer,
   TokenAnswer,
   UsageAnswer,
   UsageDaysAnswer,
@@ -51,6 +52,7 @@ import type {
   OwnLabelTerms,
   PersonOptions,
   RemoveOptions,
+  RenameOptions,
   RestoreOptions,
   RollbackOptions,
   SidebandOptions,
@@ -174,7 +176,7 @@ export class ServiceCalls<Own extends string = never> {
 
   /** All facts with their revisions and times. */
   async facts(userId: string, options: PersonOptions = {}): Promise<FactsAnswer> {
-    return this.#get("/facts", this.#person(userId, options), options);
+    return this.#get("/facts", { ...this.#person(userId, options), details: "true" }, options);
   }
 
   /** Forgets one fact, with its history unless `keepHistory` is set. `fact_not_found` if there is none. */
@@ -202,6 +204,20 @@ export class ServiceCalls<Own extends string = never> {
     options: RestoreOptions = {},
   ): Promise<WrittenAnswer> {
     return this.#write("/facts/restore", userId, options, () => ({ label, revision }));
+  }
+
+  /**
+   * Moves a fact to another label, with its history. A label that is not there is made. `fact_exists` if the other has a
+   * fact.
+   */
+  rename(
+    userId: string,
+    label: LabelOf<Own>,
+    to: NewLabelOf<Own> | LabelOf<Own>,
+    options: RenameOptions = {},
+  ): Promise<WrittenAnswer> {
+    const fields = () => ({ label, to, merge: options.merge });
+    return this.#contexts.dropAround(userId, () => this.#write("/facts/rename", userId, options, fields));
   }
 
   /** What changed for a user, the newest first. */
@@ -308,6 +324,11 @@ export class ServiceCalls<Own extends string = never> {
   removeLabel(label: LabelOf<Own>, options: CallOptions = {}): Promise<StatusAnswer> {
     const path = `/channels/${encodeURIComponent(label)}`;
     return this.#call({ ...options, method: "DELETE", path, retry: "refused" });
+  }
+
+  /** Makes the account strict, or no longer so: in a strict one nobody makes labels by writing them. */
+  strictLabels(strict: boolean, options: CallOptions = {}): Promise<StrictAnswer> {
+    return this.#call({ ...options, method: "PATCH", path: "/channels", body: { strict }, retry: "always" });
   }
 
   /** A short-lived token for one user, for a page or a device. */

@@ -117,7 +117,23 @@ export interface RestoreOptions extends WriterOptions, ExpectedFact {}
 
 export interface RemoveOptions extends RestoreOptions, FactPlace {}
 
-export interface EncodeOptions extends RemoveOptions, FactEnd {}
+/** A label that neither the account nor the person has. */
+export interface UnknownLabel {
+  /**
+   * Makes it, as one of the person's own: `GROUP.name`. Where a label that is there is a slip away, `unknown_label` with
+   * its `hint`; `certain` makes it all the same.
+   */
+  newLabel?: boolean | "certain" | undefined;
+  /** What a label of the person's own is for, 1 to 200 characters; kept with the label. */
+  description?: string | undefined;
+}
+
+export interface EncodeOptions extends RemoveOptions, FactEnd, UnknownLabel {}
+
+export interface RenameOptions extends RestoreOptions {
+  /** Makes a list of both where the other label has a fact. Otherwise `fact_exists`. */
+  merge?: "append" | undefined;
+}
 
 export interface ForgetOptions extends PersonOptions, ExpectedFact, FactPlace {
   /** Keeps the earlier values, and the forgotten one as the last of them. */
@@ -125,7 +141,11 @@ export interface ForgetOptions extends PersonOptions, ExpectedFact, FactPlace {
 }
 
 /** A fact of a batch. */
-export interface FactToEncode<Own extends string = never> extends ExpectedFact, FactPlace, FactEnd {
+export interface FactToEncode<Own extends string = never>
+  extends ExpectedFact,
+    FactPlace,
+    FactEnd,
+    UnknownLabel {
   label: LabelOf<Own>;
   value: string;
 }

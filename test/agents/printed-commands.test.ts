@@ -1,8 +1,10 @@
 /** Every command that Sideband prints for a person to type runs as it is printed, whatever the project, the user and the folder are called. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { type } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { writtenLine } from "../../src/agent-side/written-line.ts";
@@ -10,6 +12,7 @@ import { AGENTS } from "../../src/agents/install.ts";
 import { projectOf } from "../../src/agents/project.ts";
 import { sidebandCommand, undoAnywhere } from "../../src/cli/printed-commands.ts";
 import { readAgentConfig } from "../../src/config.ts";
+import { builtSideband } from "./built.ts";
 import { openHome } from "./home.ts";
 
 const home = openHome();
@@ -49,7 +52,7 @@ test("an undo runs as it is printed for every project and every user", async () 
     const [restore] = await call("remember", "PROJ.goal", "hull");
     typed(restore);
     assert.equal(await value(), "sails\n", name);
-    const [again] = await call("forget", "PROJ.goal", "--keep-history");
+    const [again] = await call("forget", "PROJ.goal");
     typed(again);
     assert.equal(await value(), "sails\n", name);
     typed(forget);
@@ -108,6 +111,27 @@ test("the commands of errors and of rollback run as they are printed", async () 
   writeFileSync(notes, "USER.name=Ada\n");
   const [from] = await printed("accounts", "import", notes);
   assert.match(typed(from), /USER\.name/);
+});
+
+test("the first start's commands run as they are printed, and are about the person who types them", async () => {
+  const data = join(home.env.HOME ?? "", "notes");
+  const args = [builtSideband(), "serve", "--port", "0", "--data", data];
+  const service = spawn(process.execPath, args, { env: home.env, stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    let said = "";
+    for await (const text of service.stdout.setEncoding("utf8")) {
+      said += text;
+      if (/ facts --data .*\n/.test(said)) break;
+    }
+    const curl = said.split("\n").find((line) => line.startsWith("  curl "));
+    assert.match(typed(String(curl)), /"label":"USER\.os"/);
+    const [create, facts] = commandsIn(said);
+    assert.equal(typed(facts), `USER.os=${type()}\n`);
+    assert.match(typed(create), /^key for account "default"/);
+  } finally {
+    service.kill("SIGTERM");
+    await once(service, "exit");
+  }
 });
 
 test("what is left to do after an installation runs as it is printed, and so does the advice to install again", async () => {

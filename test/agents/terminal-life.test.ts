@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
@@ -13,7 +13,7 @@ import { builtSideband } from "./built.ts";
 import { openHome, withHome } from "./home.ts";
 
 /** For tests that need no empty folder, so that they share an owner. */
-const home = openHome();
+const home = openHome({ TZ: "Asia/Kolkata" });
 after(() => home.end());
 
 test("what was replaced is said with the command that undoes it, which works as it is printed", async () => {
@@ -47,7 +47,23 @@ test("what was replaced is said with the command that undoes it, which works as 
   const leftMs = Date.parse(JSON.parse(ending.out).expires_at) - Date.now();
   assert.ok(Math.abs(leftMs - 7 * 86_400_000) < 600_000, `${leftMs}`);
   const until = await run("remember", "TASK.reminder", "x", "--until", "2099-12-01T18:00:00Z", ...ada);
-  assert.match(until.out, /^TASK\.reminder: was "call Bob", now "x" until 2099-12-01T18:00:00\.000Z; undo: /);
+  assert.match(
+    until.out,
+    /^TASK\.reminder: was "call Bob", now "x" until 2099-12-01T23:30:00\+05:30; undo: /,
+  );
+
+  // Days and times are those of the person's zone, and what is printed can be read again.
+  await run("remember", "TASK.reminder", "y", "--until", "31 Dec 2099", ...ada);
+  assert.match((await run("facts", ...ada)).out, /\n# until 2099-12-31T23:59:59\+05:30\nTASK\.reminder=y\n/);
+  const { facts } = JSON.parse((await run("facts", ...ada, "--json")).out);
+  const { expires_at } = facts.find(({ label }: { label: string }) => label === "TASK.reminder");
+  assert.equal(expires_at, "2099-12-31T18:29:59.000Z");
+  const listed = await run("remember", "PREF.avoid", "puns", "--add", "--until", "friday", ...ada);
+  assert.equal(listed.status, 2);
+  assert.match(
+    listed.err,
+    /list on PREF\.avoid, not of an item: give what ends a label of its own, without --add/,
+  );
 
   // What an agent wrote since is put back.
   const before = new Date().toISOString();
@@ -64,13 +80,13 @@ test("what was replaced is said with the command that undoes it, which works as 
   assert.match(back.out, /2 facts changed/);
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
   // Going back prints how to undo it, and that works too.
-  const [, moment] = /^undo: .* rollback --to (\S+) /.exec(back.err) ?? [];
-  assert.match((await run("rollback", "--to", moment, ...user)).out, /2 facts changed/);
+  const [, undoBack] = /^undo: (.* undo --user 'ada l')\n$/.exec(back.err) ?? [];
+  execFileSync("/bin/sh", ["-c", undoBack], { env, stdio: "ignore" });
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
   await run("rollback", "--to", before, ...user);
   assert.match(
     (await run("log", "--since", "1h ago", ...ada)).out,
-    /\n\S+Z {2}cli +PREF\.tone: was "dry", now "loud"\n[\s\S]*PREF\.tone: was "loud", now "dry"\n$/,
+    /\n\S+\+05:30 {2}cli +PREF\.tone: was "dry", now "loud"\n[\s\S]*PREF\.tone: was "loud", now "dry"\n$/,
   );
 
   // Neither takes back or forgets the facts of all projects where the person's alone are meant.
@@ -102,17 +118,68 @@ test("a fact is forgotten with its history kept, and a new one is undone so that
   const role = ["USER.role", "--user", "smith"];
   await run("remember", "USER.role", "smith", "--user", "smith");
   const [{ revision }] = JSON.parse((await run("facts", "--json", "--user", "smith")).out).facts;
-  const forgotten = await run("forget", ...role, "--keep-history");
+  const forgotten = await run("forget", ...role);
   assert.equal(
     forgotten.out,
     `USER.role: forgotten; undo: ${sidebandCommand()} restore USER.role ${revision} --user smith\n`,
   );
   const { out } = await run("remember", "USER.role", "weaver", "--user", "smith");
   const [, undo] = /; undo: (.*)\n$/.exec(out) ?? [];
-  assert.equal(undo, `${sidebandCommand()} forget USER.role --keep-history --user smith`);
+  assert.equal(undo, `${sidebandCommand()} forget USER.role --user smith`);
   execFileSync("/bin/sh", ["-c", undo], { env, stdio: "ignore" });
   assert.match((await run("history", ...role)).out, / forgotten +weaver\n\d+ .* forgotten +smith\n$/);
-  assert.equal((await run("forget", "--all", "--yes", "--keep-history", "--user", "smith")).status, 2);
+  assert.match(
+    (await run("forget", ...role, "--keep-history")).err,
+    /write sideband forget LABEL, which keeps/,
+  );
+  // For good, nothing is kept, and nobody is asked who cannot answer.
+  assert.match(
+    (await run("forget", ...role, "--for-good")).err,
+    /--for-good needs --yes where nobody can be asked/,
+  );
+  assert.equal((await run("forget", "--all", "--yes", "--for-good", "--user", "smith")).status, 2);
+  assert.equal((await run("forget", ...role, "--for-good", "--yes")).out, "USER.role: forgotten for good\n");
+  assert.equal((await run("history", ...role)).status, 1);
+});
+
+test("undo takes back whatever was done last, to the end of a fact, and the undo itself", async () => {
+  const { run, env } = home;
+  const mary = ["--user", "mary"];
+  const notes = join(env.HOME ?? "", "notes.json");
+  writeFileSync(notes, JSON.stringify({ "USER.name": "Mary", "USER.os": "Debian" }));
+  const state = async () => {
+    const { facts } = JSON.parse((await run("facts", "--json", ...mary)).out);
+    return facts.map(({ label, value, expires_at }: Record<string, string>) => [label, value, expires_at]);
+  };
+  const dry = await run("remember", "PREF.tone", "dry", "--until", "2099-12-01", ...mary, "--json");
+  const { revision } = JSON.parse(dry.out);
+  await run("remember", "PREF.avoid", "jargon", "--add", ...mary);
+  const start = new Date().toISOString();
+  const deeds: string[][] = [
+    ["remember", "USER.role", "weaver"],
+    ["remember", "PREF.tone", "warm"],
+    ["remember", "PREF.avoid", "emoji", "--add"],
+    ["forget", "PREF.tone"],
+    ["forget", "PREF.avoid", "--item", "jargon"],
+    ["import", notes, "--write"],
+    ["restore", "PREF.tone", String(revision)],
+    ["rollback", "--to", start],
+  ];
+  for (const deed of deeds) {
+    const before = await state();
+    assert.equal((await run(...deed, ...mary)).status, 0, deed.join(" "));
+    const done = await state();
+    assert.notDeepEqual(done, before, deed.join(" "));
+    assert.equal((await run("undo", ...mary)).status, 0, deed.join(" "));
+    assert.deepEqual(await state(), before, deed.join(" "));
+    // Done twice, it takes the undo back: the next deed finds what this one did.
+    await run("undo", ...mary);
+    assert.deepEqual(await state(), done, deed.join(" "));
+  }
+  const listed = (await run("undo", "--list", ...mary)).out.split("\n");
+  assert.match(listed[0], /^WHEN +BY +WHAT +GO BACK BEFORE IT$/);
+  assert.match(listed[1], /^\S+Z +cli +\w+ [A-Z]+\.\w+ and \d more +.* rollback --to \S+Z --user mary$/);
+  assert.match((await run("undo", "--user", "nobody")).err, /: nothing has changed for nobody\n$/);
 });
 
 test("an item of a list is forgotten, and what is refused is said in options", async () => {
@@ -129,7 +196,10 @@ test("an item of a list is forgotten, and what is refused is said in options", a
     (await run(...item, "emoji", ...joan)).err,
     /: the list on PREF\.avoid has no item "emoji"\n$/,
   );
-  assert.equal((await run(...item, "jargon", ...joan)).out, 'forgot "jargon" of PREF.avoid\n');
+  assert.match(
+    (await run(...item, "jargon", ...joan)).out,
+    /^PREF\.avoid: forgot "jargon"; undo: .* restore PREF\.avoid \d+ --user joan\n$/,
+  );
   assert.match((await run(...item, "jargon", ...joan)).err, /: joan has no fact PREF\.avoid\n$/);
   for (const [option, text] of [
     ["--until", "2020-01-01"],
@@ -202,7 +272,7 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     const project = projectName(realpathSync(loom));
     const gone = await run("forget", "--all", "--yes", "--user", "ada", "--project", project);
     assert.equal(gone.out, `forgot everything of ada in ${project}\n`);
-    assert.equal((await runIn(loom, "facts", "--user", "ada")).out, "# ada\nFAMILY.wife=Grace\n");
+    assert.equal((await runIn(loom, "facts", "--user", "ada")).out, "FAMILY.wife=Grace\n");
   }));
 
 test("log --follow prints what happens until Ctrl-C, also what is forgotten with its history", async () => {
@@ -224,7 +294,7 @@ test("log --follow prints what happens until Ctrl-C, also what is forgotten with
   await run("remember", "USER.os", "Plan 9", ...ada);
   assert.match(await nextLine(), /cli +USER\.os: now "Plan 9"$/);
   await run("forget", "PREF.tone", ...ada);
-  assert.match(await nextLine(), /Z +PREF\.tone: forgotten, was "warm"$/);
+  assert.match(await nextLine(), /:30 +PREF\.tone: forgotten, was "warm"$/);
   followed.kill("SIGINT");
   assert.deepEqual(await ended, [0, null]);
   assert.equal(await nextLine(), undefined);

@@ -1,7 +1,7 @@
 /** The memory for a person at a terminal: the built command, its default folder, and a service beside it. */
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -107,7 +107,7 @@ test("a command that reads makes nothing where there is no store, and says how o
           out: "",
           err:
             `sideband ${call[0]}: there is no store in ${folder}: nothing is remembered there yet; ` +
-            '"sideband remember" or "sideband serve" begins one\n',
+            '"sideband open" or "sideband serve" begins one, and so does a first fact\n',
         });
       }
     }
@@ -136,8 +136,26 @@ test("in a repository the terminal has the facts of an agent there, and in anoth
     (await runIn(cwd, "facts", "--user", "weaver", ...more)).out;
   const project = projectName(realpathSync(loom));
   assert.equal(await factsIn(loom), `# weaver\nUSER.name=Ada\n# weaver in ${project}\nTASK.next=weave\n`);
-  assert.equal(await factsIn(mill), "# weaver\nUSER.name=Ada\n");
+  assert.equal(await factsIn(mill), "USER.name=Ada\n");
   assert.equal(await factsIn(loom, "--person"), "USER.name=Ada\n");
+  // A goal that is told outside of all repositories is that folder's, and nobody else's.
+  const notes = join(env.HOME ?? "", "notes-of-weaver");
+  mkdirSync(notes);
+  await runIn(notes, "remember", "PROJ.goal", "write a book", "--user", "weaver");
+  const place = projectName(realpathSync(notes));
+  assert.equal(
+    await factsIn(notes),
+    `# weaver\nUSER.name=Ada\n# weaver in ${place}\nPROJ.goal=write a book\n`,
+  );
+  assert.equal(await factsIn(env.HOME ?? ""), "USER.name=Ada\n");
+  const sessionIn = async (cwd: string) => {
+    const input = JSON.stringify({ hook_event_name: "SessionStart", source: "startup", cwd });
+    const hook = [builtSideband(), "hook", "--user", "weaver"];
+    return execFileSync(process.execPath, hook, { env, cwd: notes, input, encoding: "utf8" });
+  };
+  assert.match(await sessionIn(notes), /PROJ\.goal=write a book/);
+  assert.match(await sessionIn(loom), /TASK\.next=weave/);
+  for (const folder of [loom, mill]) assert.doesNotMatch(await sessionIn(folder), /PROJ\.goal/);
   assert.equal((await runIn(loom, "remember", "PROJ.goal", "cloth", "--user", "weaver")).status, 0);
   const elsewhere = await factsIn(mill, "--project", project);
   assert.equal(
@@ -163,7 +181,7 @@ test("a service prints its lines before those of its log, and on a relative fold
       const said = readFileSync(path, "utf8");
       assert.match(
         said,
-        /^listening on http.*\nadmin token [^{]*\n {2}sb_live_[^{]*\n {2}curl [^\n]*\n\n\{"level":30,/,
+        /^listening on http.*\nadmin token [^{]*\n {2}sb_live_[^{]*\n {2}curl [^\n]*\n\n[^{]*\n {2}[^\n]* facts --data [^\n]*\n\n\{"level":30,/,
       );
       // So that its advice works in every folder.
       const folder = join(env.HOME ?? "", "notes");

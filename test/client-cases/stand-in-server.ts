@@ -12,7 +12,7 @@ export interface SeenByCase {
   readonly body?: unknown;
 }
 
-const DRIP_MS = 3_000;
+const DRIP_MS = 30_000;
 
 export class StandInServer {
   readonly seen: SeenByCase[] = [];

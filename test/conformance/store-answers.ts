@@ -134,6 +134,17 @@ export function storeAnswersConformance(name: string, open: () => Promise<StoreU
     assert.equal((await repeated(store, kept)).changes?.[0].previous?.value, "Ada");
   });
 
+  check(
+    "who erases a project without facts erases what was answered: its last facts may have ended",
+    async ({ store }) => {
+      await store.write(write("ada", [[0, "Ada"]]));
+      const request = keyed("once", [set(0, "Grace")]);
+      await store.write(request);
+      assert.equal(await store.forgetUser("acme", "ada", "loom"), false);
+      assert.equal((await repeated(store, request)).changes, undefined);
+    },
+  );
+
   check("what was answered goes after a day; a request that is made anew has its own", async ({ store }) => {
     await store.write(write("ada", [[0, "first"]]));
     const request = keyed("once", [set(0, "Grace")]);

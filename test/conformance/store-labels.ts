@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { FactChange, Store } from "../../src/memory/ports.ts";
+import type { FactChange, PastValue, Store } from "../../src/memory/ports.ts";
 import type { LabelRecord } from "../../src/memory/records.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { checksOf, NOW, type StoreUnderTest, write } from "./store.ts";
@@ -23,6 +23,16 @@ function label(name: string, more: Partial<LabelRecord> = {}): Omit<LabelRecord,
     ...more,
   };
 }
+
+const PAST: PastValue = {
+  value: "x",
+  revision: 1,
+  ordinal: 1,
+  updatedAtMs: NOW,
+  sinceMs: NOW,
+  writtenBy: null,
+  sessionId: null,
+};
 
 function fact(name: string, value: string | null, more: Partial<FactChange> = {}): FactChange {
   return { place: "", label: name, value, ...more };
@@ -185,4 +195,37 @@ export function storeLabelsConformance(name: string, open: () => Promise<StoreUn
       if (other !== store) await other.close();
     },
   );
+
+  check("a move takes no fact past the removal of its label", async ({ store, second }) => {
+    const other = (await second?.()) ?? store;
+    // There is much to look at between the two places.
+    for (const place of ["m1", "m2", "m3"]) {
+      const lives = Array.from({ length: 900 }, (_, i) => ({ place, label: `F.l${i}`, values: [PAST] }));
+      assert.equal(
+        (await store.write(write("ada", [], { changes: [{ kind: "import", lives }] }))).outcome,
+        "stored",
+      );
+    }
+    for (let round = 0; round < 8; round++) {
+      const name = `OWN.l${round}`;
+      await store.addLabel("acme", label(name));
+      await change(store, [fact(name, "x", { place: "z" })]);
+      let removed: string | undefined;
+      const removing = other.removeLabel("acme", name).then((outcome) => {
+        removed = outcome;
+      });
+      // The event loop is busy, so that a commit is no longer than a part of the search.
+      const busy = (ms: number) => {
+        for (const endMs = performance.now() + ms; performance.now() < endMs; );
+        return new Promise((resolve) => setImmediate(resolve));
+      };
+      for (let turn = 0; turn < round; turn++) await busy(1);
+      const moving = store.write(write("ada", [], { changes: [{ kind: "move", from: "z", to: "a" }] }));
+      while (removed === undefined) await busy(2);
+      await Promise.all([removing, moving]);
+      assert.equal(removed, "in_use", name);
+      await change(store, [fact(name, null, { place: "a" })]);
+    }
+    if (other !== store) await other.close();
+  });
 }

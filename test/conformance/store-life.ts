@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import type { EarlierFact, FactChange, Store, WriteOutcome } from "../../src/memory/ports.ts";
 import { labelAt, numberOf, viewOf } from "../fixtures/views.ts";
 import { beforeIn, checksOf, forgottenIn, NOW, type StoreUnderTest, write } from "./store.ts";
+import { storeFreeLabelsConformance } from "./store-free-labels.ts";
 import { storeLabelsConformance } from "./store-labels.ts";
 
 const PROJECT = ["", "loom"];
@@ -46,6 +47,7 @@ const valuesAt = async (store: Store, places: string[], nowMs = NOW) =>
 
 export function storeLifeConformance(name: string, open: () => Promise<StoreUnderTest>): void {
   storeLabelsConformance(name, open);
+  storeFreeLabelsConformance(name, open);
   const check = checksOf(name, open);
 
   check("the innermost place counts, and a place is nobody else's", async ({ store }) => {

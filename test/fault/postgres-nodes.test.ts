@@ -9,14 +9,31 @@ import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import { CHANNELS } from "../../src/base/channels.ts";
-import type { WriteOutcome } from "../../src/memory/ports.ts";
+import type { Failure } from "../../src/base/errors.ts";
+import type { WriteOutcome, WriteRequest } from "../../src/memory/ports.ts";
+import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { write } from "../conformance/store.ts";
 import { changesOf } from "../fixtures/views.ts";
+import { until } from "../fixtures/waiting.ts";
 import { makeKey, Nodes, type TestNode } from "../postgres/nodes.ts";
 import { newDatabase, openStore } from "../postgres/server.ts";
 
 const FREE_LIMIT = 1000;
 const quota = { keyId: "free-key", month: "2026-11", day: "2026-11-15", limit: FREE_LIMIT };
+
+/** As a client does it: what a node that stood still for seconds has lost is sent again. */
+async function send(store: PostgresStore, request: WriteRequest): Promise<WriteOutcome> {
+  for (let lost = 1; ; lost++) {
+    try {
+      return await store.write(request);
+    } catch (error) {
+      if (lost === 5 || !/^(?:outcome_unknown|store_unavailable)$/.test((error as Failure).code)) throw error;
+    }
+  }
+}
+
+const fingerprint = Buffer.alloc(32, 1);
+const expiresAtMs = Date.now() + 3_600_000;
 
 test("ten nodes hammering one free key let exactly 1,000 encodes through", async () => {
   const url = await newDatabase();
@@ -27,12 +44,16 @@ test("ten nodes hammering one free key let exactly 1,000 encodes through", async
   const outcomes: WriteOutcome[] = [];
   await Promise.all(
     callers.map(async ({ store, name }) => {
-      for (let i = 0; i < 30; i++)
-        outcomes.push(await store.write(write(`u${name}-${i}`, [[0, "x"]], { quota })));
+      for (let i = 0; i < 30; i++) {
+        const user = `u${name}-${i}`;
+        const idempotency = { keyId: quota.keyId, key: user, fingerprint, expiresAtMs };
+        outcomes.push(await send(store, write(user, [[0, "x"]], { quota, idempotency })));
+      }
     }),
   );
   assert.equal(outcomes.length, 1200);
-  assert.equal(outcomes.filter(({ outcome }) => outcome === "stored").length, FREE_LIMIT);
+  const isStored = ({ outcome }: WriteOutcome) => outcome === "stored" || outcome === "replayed";
+  assert.equal(outcomes.filter(isStored).length, FREE_LIMIT);
   assert.ok(
     outcomes.every(({ outcome, used }) => used <= FREE_LIMIT && (outcome !== "limit" || used === FREE_LIMIT)),
   );
@@ -50,9 +71,7 @@ test("nodes that write the same users under the same keys never wait in a circle
   const [{ name }] = await sql`SELECT current_database() AS name`;
   // Sooner than a group gives up a lock: so that the server finds a circle, and counts it.
   await sql`ALTER DATABASE ${sql(name)} SET deadlock_timeout = '10ms'`;
-  // On a busy machine the same few users are locked for long: that is no circle, and each write waits for its turn.
-  const options = { poolMax: 2, statementTimeoutMs: 60_000 };
-  const nodes = await Promise.all(Array.from({ length: 4 }, () => openStore(url, options)));
+  const nodes = await Promise.all(Array.from({ length: 4 }, () => openStore(url, { poolMax: 2 })));
   await Promise.all(
     nodes.map(async (store, n) => {
       for (let round = 0; round < 15; round++) {
@@ -60,22 +79,23 @@ test("nodes that write the same users under the same keys never wait in a circle
         const order = Array.from({ length: 24 }, (_, i) => (n % 2 === 0 ? i : 23 - i));
         await Promise.all(
           order.map((i) =>
-            store.write(
+            send(
+              store,
               write(`user-${i % 12}`, [[n * 8 + (round % 8), `${n}/${round}`]], {
                 quota: { ...quota, keyId: `key-${i % 5}`, limit: i % 3 === 0 ? null : 1_000_000 },
                 idempotency: {
                   keyId: "key",
                   key: `${round}-${i % 6}`,
                   fingerprint: Buffer.alloc(32, n),
-                  expiresAtMs: Date.now() + 60_000,
+                  expiresAtMs,
                 },
               }),
             ),
           ),
         );
         // And to users alone: no counter lets one group in at a time.
-        await Promise.all(order.map((i) => store.write(write(`user-${i}`, [[n, `${round}`]]))));
-        await store.write({
+        await Promise.all(order.map((i) => send(store, write(`user-${i}`, [[n, `${round}`]]))));
+        await send(store, {
           ...write(`user-${(round + n) % 12}`, []),
           changes: changesOf([[n * 8, null]]),
         });
@@ -170,12 +190,13 @@ test("three nodes: right on every node, a killed node and a stopped database los
     while (acknowledged.count < before + 150) await setTimeout(5);
 
     // The database crashes under load.
+    const ada = { user_id: "ada", label: "USER.name", value: "Ada" };
     await server.pause("immediate");
     const refused = await b.call("GET", "/decode?user_id=ada&label=TASK.current", key);
     assert.equal(refused.status, 503);
     assert.equal(refused.body.code, "store_unavailable");
     assert.ok(Number(refused.headers.get("retry-after")) >= 1);
-    const encode = await c.call("POST", "/encode", key, { user_id: "ada", label: "USER.name", value: "Ada" });
+    const encode = await c.call("POST", "/encode", key, ada);
     assert.equal(encode.status, 503);
     assert.ok(Number(encode.headers.get("retry-after")) >= 1);
     assert.equal((await b.call("GET", "/readyz")).status, 503);
@@ -183,21 +204,9 @@ test("three nodes: right on every node, a killed node and a stopped database los
 
     // It comes back: everything goes on without a restart.
     await server.resume();
-    const deadlineMs = performance.now() + 60_000;
-    const readiness = async () =>
-      (await Promise.all([b, c].map((node) => node.call("GET", "/readyz")))).every(
-        ({ status }) => status === 200,
-      );
-    while (!(await readiness())) {
-      assert.ok(performance.now() < deadlineMs, "ready again");
-      await setTimeout(100);
-    }
     for (const node of [b, c]) {
-      assert.equal(
-        (await node.call("POST", "/encode", key, { user_id: "ada", label: "USER.name", value: "Ada" }))
-          .status,
-        200,
-      );
+      await until(async () => (await node.call("GET", "/readyz")).status === 200);
+      await until(async () => (await node.call("POST", "/encode", key, ada)).status === 200);
     }
     // While the database was away every label was tried in vain, and nothing can be said of it: they are written anew.
     while (acknowledged.values.size < 150) await setTimeout(5);
@@ -209,13 +218,8 @@ test("three nodes: right on every node, a killed node and a stopped database los
     const operator = await openStore(url);
     await operator.changeKey(id, { revokedAtMs: Date.now() });
     await operator.close();
-    const revokedMs = performance.now();
-    for (const node of [b, c]) {
-      while ((await node.call("GET", "/usage", key)).status !== 403) {
-        assert.ok(performance.now() - revokedMs < 30_000, "revoked");
-        await setTimeout(20);
-      }
-    }
+    for (const node of [b, c])
+      await until(async () => (await node.call("GET", "/usage", key)).status === 403);
 
     for (const node of [b, c]) await node.stop("SIGTERM");
     assert.deepEqual(

@@ -8,6 +8,7 @@ test("ten seconds of all operations, with cut connections and compactions: every
   const seed = Date.now() % 2 ** 32;
   const report = await soak({
     minutes: 1 / 6,
+    operationsMin: 150,
     rate: 20,
     seed,
     users: 10,
@@ -17,7 +18,6 @@ test("ten seconds of all operations, with cut connections and compactions: every
     print: () => {},
   });
   assert.equal(report.fault, undefined, `seed ${seed}`);
-  assert.ok(report.operations > 100, `${report.operations} operations`);
   assert.ok(report.compactionsMs.length > 0);
   assert.ok(report.cuts > 0);
 });

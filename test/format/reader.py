@@ -1,4 +1,4 @@
-"""A reader of undamaged blocks of format versions 1, 7, 17 and 23, written from docs/FORMAT.md alone: it follows the page and
+"""A reader of undamaged blocks of format versions 1, 7, 9, 15, 17 and 23, written from docs/FORMAT.md alone: it follows the page and
 not the code, and so proves that the page is enough.
 
     python3 reader.py --alphabet alphabet-data.ts --weights reader-5.bin FILE.json …
@@ -23,6 +23,7 @@ import numpy as np
 P = 7681
 TAG_CARRIERS, DIRECTORY_AT, DIRECTORY_MOST, MOST_CARRIERS = 10, 11, 128, 480
 STANDARD_CHANNELS, CHANNELS = 40, 256
+FREE, OWN = 8, 16
 MOST_BYTES = 1024
 GROUP_BITS = [0, 12, 25, 38, 51, 64, 77, 90, 103, 116, 129]
 
@@ -143,8 +144,9 @@ class Decoder:
 # ---- Section 4: directory -------------------------------------------------------------------------------------
 
 
-def read_directory(digits, goes_on):
-    """The number of carriers of each channel, and of the directory itself."""
+def read_directory(digits, version):
+    """The number of carriers of each channel, of the groups and each free fact, and of the directory itself."""
+    is_free, has_own = FREE <= version < OWN, version >= FREE
     decoder = Decoder("".join(format(digit & 4095, "012b") for digit in digits))
     holds, exponents = [1, 1], [1, 3, 8, 10, 6, 2, 1, 1, 1]
     lengths = [0] * CHANNELS
@@ -152,20 +154,22 @@ def read_directory(digits, goes_on):
     def one_of(count):
         return decoder.symbol([1] * count)
 
-    def read_length(channel):
+    def read_length():
         k = decoder.symbol(exponents)
         exponents[k] += 8
-        lengths[channel] = (1 << k) + one_of(1 << k)
+        return (1 << k) + one_of(1 << k)
 
     for channel in range(STANDARD_CHANNELS):
         yes = decoder.symbol(holds)
         holds[yes] += 1
         if yes:
-            read_length(channel)
-    channel = STANDARD_CHANNELS + one_of(CHANNELS - STANDARD_CHANNELS) if goes_on else None
+            lengths[channel] = read_length()
+    channel = STANDARD_CHANNELS + one_of(CHANNELS - STANDARD_CHANNELS + is_free) if has_own else None
+    if is_free and channel == CHANNELS:
+        channel = None
     while channel is not None:
         require(channel < CHANNELS, "channel %d" % channel)
-        read_length(channel)
+        lengths[channel] = read_length()
         what = one_of(4) if channel < CHANNELS - 1 else 0
         channel = (
             None if what == 0 else
@@ -173,9 +177,18 @@ def read_directory(digits, goes_on):
             channel + 2 + one_of(8) if what == 2 else
             channel + 1 + one_of(CHANNELS - 1 - channel)
         )
+    free, more = [], [1, 1]
+    if is_free:
+        free += [read_length(), read_length()]
+        while sum(free) < 512:
+            yes = decoder.symbol(more)
+            more[yes] += 1
+            if not yes:
+                break
+            free.append(read_length())
     size = -(-(decoder.shifts + 2) // 12)
     require(size <= DIRECTORY_MOST, "the directory is too long")
-    return lengths, size
+    return lengths, free, size
 
 
 # ---- Section 8: seal ------------------------------------------------------------------------------------------
@@ -283,7 +296,8 @@ def keystream(aes, tag):
 
 
 def unseal(spectrum, block):
-    """Sections 2, 4 and 8: version, bits of each channel that holds a fact, first unused carrier."""
+    """Sections 2, 4 and 8: version, the bits of each channel that holds a fact, those of the free facts and their
+    groups, and the first unused carrier."""
     version, key_id = divmod(spectrum[0], 256)
     require(version in CODEBOOKS, "format version %d" % version)
     require(key_id == block["keyId"], "key id %d" % key_id)
@@ -295,20 +309,64 @@ def unseal(spectrum, block):
     stream = keystream(Aes256(key[32:]), tag)
     digits = [(sealed - next(stream)) % P for sealed in spectrum[DIRECTORY_AT:MOST_CARRIERS]]
 
-    lengths, size = read_directory(digits[:DIRECTORY_MOST], version >= 16)
-    in_use = size + sum(lengths)
+    lengths, free, size = read_directory(digits[:DIRECTORY_MOST], version)
+    in_use = size + sum(lengths) + sum(free)
     require(DIRECTORY_AT + in_use <= MOST_CARRIERS, "too many carriers")
     require(not any(spectrum[DIRECTORY_AT + in_use :]), "an unused carrier is not zero")
     plaintext = b"".join(struct.pack(">H", digit) for digit in digits[:in_use])
     associated = b"sideband block" + bytes([version, key_id]) + block["userId"].encode()
     require(hmac.compare_digest(s2v(Aes256(key[:32]), associated, plaintext), tag), "the seal is not valid")
 
-    channels, at = {}, size
-    for channel, n in enumerate(lengths):
-        if n:
-            channels[channel] = bits_of_digits(digits[at : at + n])
+    runs, at = [], size
+    for n in free[:1] + lengths + free[1:]:
+        runs.append(bits_of_digits(digits[at : at + n]))
         at += n
-    return version, channels, DIRECTORY_AT + in_use
+    groups = read_groups(runs.pop(0), len(free) - 1) if free else []
+    channels = {channel: runs[channel] for channel in range(CHANNELS) if lengths[channel]}
+    return version, channels, list(zip(groups, runs[CHANNELS:])), DIRECTORY_AT + in_use
+
+
+# ---- Section 7, free labels -----------------------------------------------------------------------------------
+
+GROUPS = """USER PREF TASK PROJ FAMILY HEALTH HOME PEOPLE REMINDER NOTE WORK TRAVEL MONEY FOOD CAR PET HOBBY SCHOOL STUDY
+EVENT CONTACT DEVICE DEPLOY DATABASE API TEST STYLE CUSTOMER ORDER PLAN TICKET TEAM ROLE RULE RELEASE RESEARCH PAPER DATA
+MODEL CODE BUILD SERVER SECURITY TOOL AGENT GOAL HABIT LIFE PERSON FRIEND CHILD SPORT MUSIC BOOK MOVIE GARDEN GAME SHOP
+MEETING PRODUCT COMPANY PROJECT CASE""".split()
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+LETTER_WEIGHTS = [8] + [
+    16 if letter in "EATIORNS" else 8 if letter in "LCDUMPHG" else 4 if letter in "BFKVWY_" else 1 for letter in LETTERS
+]
+
+
+def read_groups(bits, count):
+    """The group of each free label."""
+    decoder, same, groups = Decoder(bits), [1, 1], []
+    while len(groups) < count:
+        number = decoder.symbol([1] * 64)
+        group = GROUPS[number] if number < 63 else ""
+        while number == 63:
+            letter = decoder.symbol(LETTER_WEIGHTS)
+            if letter == 0:
+                break
+            group += LETTERS[letter - 1]
+            require(len(group) <= 16, "a group is too long")
+        require(re.fullmatch("[A-Z][A-Z0-9_]*", group), "no group")
+        groups.append(group)
+        while len(groups) < count:
+            yes = decoder.symbol(same)
+            same[yes] += 1
+            if not yes:
+                break
+            groups.append(group)
+    return groups
+
+
+def split_free(text, group):
+    """The label and the value of the coded text of a free fact."""
+    spelled, between, value = text.partition(": ")
+    name = (spelled[:1].lower() + spelled[1:]).replace(" ", "_")
+    require(between and re.fullmatch("[a-z0-9_]{1,48}", name), "no name")
+    return group + "." + name, value
 
 
 # ---- Section 7, plain -----------------------------------------------------------------------------------------
@@ -357,7 +415,7 @@ def read_plain(decoder, channel, model):
             return bytes(value)
         table.update(byte)
         value.append(byte)
-        require(len(value) <= MOST_BYTES, "a value is too long")
+        require(len(value) <= MOST_BYTES + 50, "a value is too long")
         if lacking and 0x80 <= byte <= 0xBF:
             lacking -= 1
         else:
@@ -547,23 +605,30 @@ def read_with_model(decoder, channel, model):
         symbols.append(symbol)
         run.append(symbol)
         value += model.bytes_of[symbol]
-        require(len(value) <= MOST_BYTES, "a value is too long")
+        require(len(value) <= MOST_BYTES + 50, "a value is too long")
 
 
 # ---- Section 7: values ----------------------------------------------------------------------------------------
 
 CODEBOOKS = {1: [read_plain], 7: [read_with_model, read_plain]}
-CODEBOOKS.update({16 + version: codebook for version, codebook in CODEBOOKS.items()})
+CODEBOOKS.update({more + version: codebook for version, codebook in CODEBOOKS.items() for more in (FREE, OWN)})
 
 
-def read_value(bits, channel, version, model):
+def read_text(bits, channel, version, model):
     codebook, decoder = CODEBOOKS[version], Decoder(bits)
     predictor = 0
     if len(codebook) > 1:
         predictor = decoder.symbol([64 - (len(codebook) - 1)] + [1] * (len(codebook) - 1))
     value = codebook[predictor](decoder, channel, model)
-    require(value, "a value is empty")
     return value.decode("utf-8")
+
+
+def read_fact(bits, channel, group, version, model):
+    """The channel or the free label, and the value."""
+    text = read_text(bits, channel, version, model)
+    name, value = (channel, text) if group is None else split_free(text, group)
+    require(1 <= len(value.encode()) <= MOST_BYTES, "a value is empty or too long")
+    return name, value
 
 
 # ---- Golden blocks --------------------------------------------------------------------------------------------
@@ -572,23 +637,26 @@ def read_value(bits, channel, version, model):
 def differences(block, version, alphabet, model):
     """Compares one golden block with the facts that it carries; returns what differs and the number of values."""
     try:
-        found, channels, carriers = unseal(spectrum_of(symbols_of(block["text"], alphabet)), block)
+        found, channels, free, carriers = unseal(spectrum_of(symbols_of(block["text"], alphabet)), block)
     except ValueError as error:
         return ["unreadable: %s" % error], 0
     wrong = []
     if found != version or carriers != block["carriers"]:
         wrong.append("version %d, %d carriers" % (found, carriers))
-    facts = {fact["channel"]: fact["value"] for fact in block["facts"] if fact["channel"] in block["carried"]}
-    if set(block["carried"]) != set(channels) or set(facts) != set(channels):
-        wrong.append("channels %s are carried" % sorted(channels))
-    for channel, bits in channels.items():
+    carried = [fact for fact in block["facts"] if fact["channel"] in block["carried"]]
+    facts = {fact.get("label", fact["channel"]): fact["value"] for fact in carried}
+    codes = [(bits, channel, None) for channel, bits in channels.items()]
+    codes += [(bits, STANDARD_CHANNELS, group) for group, bits in free]
+    if len(codes) != len(facts):
+        wrong.append("%d facts are carried" % len(codes))
+    for code in codes:
         try:
-            value = read_value(bits, channel, found, model)
+            name, value = read_fact(*code, found, model)
         except ValueError as error:
-            value = error
-        if value != facts.get(channel):
-            wrong.append("channel %d: %r instead of %r" % (channel, value, facts.get(channel)))
-    return wrong, len(channels)
+            name, value = code[1], error
+        if value != facts.get(name):
+            wrong.append("%s: %r instead of %r" % (name, value, facts.get(name)))
+    return wrong, len(codes)
 
 
 def main():

@@ -10,7 +10,7 @@ import { findNumpy } from "./numpy.ts";
 import { readInPython } from "./python-reader.ts";
 
 /** Versions whose values the reader model codes. */
-const WITH_MODEL = [7, 23];
+const WITH_MODEL = [7, 15, 23];
 /** One value of 1,022 bytes is among them, which goes on where the model is left. */
 const SHORT_CARRIERS = 60;
 

@@ -3,7 +3,7 @@
 import { open, seal } from "@sideband/block";
 
 const KEY = `sbk_${"SidebandSideband".repeat(3).slice(0, 44)}`;
-const common = { key: KEY, user: "conversation 7", labels: ["ORDER.number"] };
+const common = { key: KEY, user: "conversation 7" };
 const facts = {
   "USER.name": "Ada Okafor",
   "USER.language": "English, Igbo",

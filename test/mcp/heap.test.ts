@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import v8 from "node:v8";
 import { runInNewContext } from "node:vm";
+import { until } from "../fixtures/waiting.ts";
 import { type Running, startRunning } from "../http/running-service.ts";
 
 let running: Running;
@@ -27,7 +27,7 @@ const accept = "application/json, text/event-stream";
 async function growthBytes(count: number, visit: (i: number) => Promise<void>): Promise<number> {
   const heapBytes = async () => {
     // What has hung up is noticed first.
-    await wait(200);
+    await until(() => running.service.core.metrics.value("sideband_connections") === 0);
     collect();
     return process.memoryUsage().heapUsed;
   };

@@ -124,7 +124,7 @@ suite("sideband mcp", { concurrency: false }, () => {
     root = ".";
     await rooted.sendRootsListChanged();
     const outside = await call("remember", { label: "PROJ.goal", value: "rest", scope: "project" });
-    assert.match(outside.content[0].text, /^no_project: /);
+    assert.match(outside.content[0].text, /^PROJ\.goal: now "rest"; /, "the folder is a place of its own");
     await rooted.close();
 
     // A client of 2026-07-28 is not asked for roots.
@@ -229,7 +229,8 @@ suite("sideband mcp", { concurrency: false }, () => {
     // With the patience that a person has at a terminal it would be 30 seconds.
     assert.ok(performance.now() - startMs < 20_000);
     assert.equal(result.isError, true);
-    assert.match(result.content[0].text, /^connection_failed: cannot reach http/);
+    // On a busy machine the time may be over before the refusal is read.
+    assert.match(result.content[0].text, /^(?:connection_failed: cannot reach http|timeout: no answer)/);
     const resources = await client.listResources();
     // Without a setting, the memory is that of the user who runs it.
     assert.deepEqual(

@@ -125,8 +125,8 @@ const ROUND_TRIP = `
 const key = newKey();
 const facts = { "USER.name": "Ada", "ORDER.number": "4711" };
 for (const compress of [true, false]) {
-  const block = await seal({ key, user: "u", facts, labels: ["ORDER.number"], compress });
-  const { ok, facts: read, counter } = await open({ key, user: "u", text: "see " + block, labels: ["ORDER.number"] });
+  const block = await seal({ key, user: "u", facts, compress });
+  const { ok, facts: read, counter } = await open({ key, user: "u", text: "see " + block });
   console.log(ok, JSON.stringify(read), counter);
 }
 `;

@@ -109,10 +109,10 @@ test("a node that is 14 days ahead ends nothing, forgets no request, takes no tr
   assert.equal(await replay.text(), first);
 });
 
-test("a node that is 5 s behind answers, and says so in the log, in /readyz and in the metrics", async (context) => {
+test("a node that is 20 s behind answers, and says so in the log, in /readyz and in the metrics", async (context) => {
   const databaseUrl = await newDatabase();
   const start = nodesOf(context, databaseUrl);
-  const slow = await start(-5_000);
+  const slow = await start(-20_000);
   const { key } = await makeKey(databaseUrl, "free");
   const headers = { authorization: `Bearer ${key}` };
   assert.equal((await get(slow, "/usage", headers)).status, 200);
@@ -120,9 +120,9 @@ test("a node that is 5 s behind answers, and says so in the log, in /readyz and 
   assert.equal(ready.status, 200);
   assert.match(
     JSON.parse(ready.text).note,
-    /^This node's clock is [456]\.\d s behind the database's: set it right/,
+    /^This node's clock is [12]\d\.\d s behind the database's: set it right/,
   );
-  assert.ok(Math.abs(aheadSeconds((await get(slow, "/metrics")).text) + 5) < 1);
+  assert.ok(Math.abs(aheadSeconds((await get(slow, "/metrics")).text) + 20) < 10);
   await logged(slow, /"level":40.*This node's clock is .* behind the database's/);
 });
 

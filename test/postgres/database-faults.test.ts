@@ -9,10 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import postgres from "postgres";
+import { freePort } from "../../bench/store/free-port.ts";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import { builtSideband } from "../agents/built.ts";
 import { callCommand } from "../agents/loaded-command.ts";
-import { freePort } from "../fixtures/free-port.ts";
 import { problemCode, send } from "../http/plain-client.ts";
 import { newEmptyDatabase } from "./server.ts";
 

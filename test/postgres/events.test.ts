@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
+import { soon, until } from "../fixtures/waiting.ts";
 import { type Listener, listenTo } from "../http/event-stream.ts";
 import { type Answer, type Running, startRunning } from "../http/running-service.ts";
 import { newDatabase } from "./server.ts";
@@ -78,32 +78,20 @@ test("what one node writes is heard on the other, of one user and of the whole a
 
 test("a change is heard on the other node within a second", async () => {
   const listener = await listen(other, "?user_id=quick");
-  const tookMs: number[] = [];
-  for (let i = 1; i <= 5; i++) {
-    const startMs = performance.now();
-    await encode(one, "quick", "TASK.current", `step ${i}`);
-    await listener.until(i);
-    tookMs.push(performance.now() - startMs);
-  }
-  // A loaded machine may be slow once; the median is not the machine's.
-  tookMs.sort((a, b) => a - b);
-  assert.ok(tookMs[2] < 1_000, `${tookMs.map(Math.round)} ms`);
+  await soon("a change", 1_000, async (round) => {
+    await encode(one, "quick", "TASK.current", `step ${round}`);
+    return () => listener.until(round + 1);
+  });
   await listener.end();
 });
 
 test("a listener on the other node ends within a second of its key's end", async () => {
-  const tookMs: number[] = [];
-  for (let i = 0; i < 5; i++) {
+  await soon("the end of a listener", 1_000, async () => {
     const { key, record } = await one.service.core.keys.create({ account: "acme", tier: "unlimited" });
     const listener = await listen(other, "", {}, key);
-    const startMs = performance.now();
     await one.service.core.keys.revoke(record.id);
-    await listener.untilEnded();
-    tookMs.push(performance.now() - startMs);
-  }
-  // A loaded machine may be slow once; the median is not the machine's.
-  tookMs.sort((a, b) => a - b);
-  assert.ok(tookMs[2] < 1_000, `${tookMs.map(Math.round)} ms`);
+    return () => listener.untilEnded();
+  });
 });
 
 test("a fact that expires is told of on every node at its moment, and once", async () => {
@@ -114,7 +102,8 @@ test("a fact that expires is told of on every node at its moment, and once", asy
   for (const listener of listeners) {
     const heard = await listener.until(6);
     const lateMs = Date.now() - Date.parse(heard[5].at);
-    assert.ok(lateMs < 5_000, `${lateMs} ms late`);
+    // A sweep comes every 30 s.
+    assert.ok(lateMs < 20_000, `${lateMs} ms late`);
     for (const label of labels) {
       const [written, expired, ...more] = heard.filter((event) => event.label === label);
       assert.deepEqual([written.kind, expired.kind, more], ["written", "expired", []]);
@@ -216,8 +205,7 @@ test("a subscription of MCP on one node hears of a change on the other", async (
   await rpc("resources/subscribe", { uri: "sideband://memory/subscribed" }, session);
   await encode(one, "somebody-else", "USER.name", "x");
   await encode(one, "subscribed", "USER.name", "x");
-  const endMs = performance.now() + 120_000;
-  while (!text.includes("updated") && performance.now() < endMs) await setTimeout(10);
+  await until(() => text.includes("updated"), 120_000);
   assert.match(text, /resources\/updated.*sideband:\/\/memory\/subscribed/);
   assert.doesNotMatch(text, /somebody-else/);
   ended.abort();

@@ -13,9 +13,6 @@ const BIND_COMPLETE = "2".charCodeAt(0);
 /** and ends with this. */
 const READY_FOR_QUERY = "Z".charCodeAt(0);
 const LENGTH_BYTES = 4;
-/** An answer goes to its own client where no other comes. */
-const KEEP_MS = 200;
-
 interface Kept {
   readonly client: Socket;
   readonly answer: Buffer;
@@ -25,6 +22,8 @@ interface Kept {
 export class MixingProxy {
   readonly url: string;
   mixing = false;
+  /** An answer goes to its own client where no other comes within this time. */
+  keepMs = 200;
   /** Pairs of answers that were swapped. */
   swapped = 0;
   #kept: Kept | undefined;
@@ -49,6 +48,14 @@ export class MixingProxy {
       server.close();
     });
     return proxy;
+  }
+
+  /** Mixes no more: an answer that is kept goes to its own client. */
+  stop(): void {
+    this.mixing = false;
+    if (this.#kept === undefined) return;
+    const { client, answer } = this.#release(this.#kept);
+    client.write(answer);
   }
 
   #join(client: Socket, server: Socket): void {
@@ -85,7 +92,7 @@ export class MixingProxy {
     }
     const timer = setTimeout(() => {
       if (this.#kept?.timer === timer) client.write(this.#release(this.#kept).answer);
-    }, KEEP_MS);
+    }, this.keepMs);
     this.#kept = { client, answer, timer };
   }
 

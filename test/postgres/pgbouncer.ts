@@ -10,7 +10,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { freePort } from "../fixtures/free-port.ts";
+import { freePort } from "../../bench/store/free-port.ts";
 
 const START_TIMEOUT_MS = 60_000;
 /** Debian keeps it where only root's search path leads. */

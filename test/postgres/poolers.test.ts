@@ -3,12 +3,14 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import postgres from "postgres";
 import type { Failure } from "../../src/base/errors.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { keyRecord, write } from "../conformance/store.ts";
 import { viewOf } from "../fixtures/views.ts";
+import { until } from "../fixtures/waiting.ts";
 import { startRunning } from "../http/running-service.ts";
 import { guideSample, renamed } from "./cluster-guide.ts";
 import { MixingProxy } from "./mixing-proxy.ts";
@@ -136,7 +138,8 @@ test("a pooler that mixes up answers between connections causes 503, never anoth
   const stores = await Promise.all([openStore(proxy.url, { metrics, poolMax: 8 }), openStore(proxy.url)]);
   await fill(stores[0]);
   // All connections are open and all statements known before answers are mixed up.
-  assert.deepEqual(await load(stores, 10), { stored: 2 * 16 * 2, read: 2 * 16 * 8 });
+  const right = { stored: 2 * 16 * 2, read: 2 * 16 * 8 };
+  assert.deepEqual(await load(stores, 10), right);
   proxy.mixing = true;
   const counts: Record<string, number> = {};
   while (proxy.swapped < 20) {
@@ -144,7 +147,7 @@ test("a pooler that mixes up answers between connections causes 503, never anoth
       counts[answer] = (counts[answer] ?? 0) + count;
     await setTimeout(50);
   }
-  proxy.mixing = false;
+  proxy.stop();
   assert.deepEqual(
     Object.keys(counts).filter((answer) => !EXPECTED.has(answer)),
     [],
@@ -153,9 +156,8 @@ test("a pooler that mixes up answers between connections causes 503, never anoth
   assert.ok(counts.store_unavailable > 0, JSON.stringify(counts));
   metrics.render();
   assert.ok(metrics.value("sideband_database_mixed_up_answers_total") > 0);
-  // The connections that did it are gone.
-  await setTimeout(300);
-  assert.deepEqual(await load(stores, 10), { stored: 2 * 16 * 2, read: 2 * 16 * 8 });
+  // The connections that did it are gone soon.
+  await until(async () => isDeepStrictEqual(await load(stores, 10), right));
   await Promise.all(stores.map((store) => store.close()));
 });
 
@@ -168,9 +170,11 @@ test("an answer that comes after the columns of the next statement causes 503", 
   // The connection knows this statement, and does not know the next one.
   assert.equal((await store.readFact(viewOf("user 0"), "USER.name"))?.value, textOf(0));
   proxy.mixing = true;
+  proxy.keepMs = 60_000;
   const fact = store.readFact(viewOf("user 0"), "USER.name");
   const stamp = store.readStamp("acme", "user 0");
-  for (const asked of [fact, stamp]) await assert.rejects(asked, { code: "store_unavailable" });
+  await Promise.all([fact, stamp].map((asked) => assert.rejects(asked, { code: "store_unavailable" })));
+  proxy.stop();
   await store.close();
 });
 
@@ -197,7 +201,7 @@ test("over HTTP a mixed-up answer is 503 with Retry-After, and the log says why"
   const answers = new Set<string>();
   for (; proxy.swapped < 10; await setTimeout(50))
     for (const answer of await decodeAll()) answers.add(answer);
-  proxy.mixing = false;
+  proxy.stop();
   answers.delete("right");
   assert.deepEqual([...answers], ["503 store_unavailable 2"], running.logs.join(""));
   assert.match(running.logs.join(""), /the database's answer belongs to another request: a pooler or proxy/);

@@ -7,12 +7,16 @@ import { after } from "node:test";
 import postgres from "postgres";
 import { binariesIn, createDatabase, PostgresServer } from "../../bench/store/postgres-server.ts";
 import { Metrics } from "../../src/base/metrics.ts";
+import { DATABASE_DEFAULTS } from "../../src/store/postgres/connection/database.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
 import type { StoreUnderTest } from "../conformance/store.ts";
 
 /** What survives a crash of the machine is not what these tests are about. */
 const WITHOUT_SYNC = ["fsync=off", "full_page_writes=off"];
+
+/** Stores and services of the tests are patient: a busy machine may take longer by itself than a service would wait. */
+Object.assign(DATABASE_DEFAULTS, { connectTimeoutMs: 30_000, statementTimeoutMs: 60_000 });
 
 /** How long rows may be held by what a test has left. */
 const LOCK_MS = 30_000;

@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { type DamageKind, damageText } from "../../bench/codec/damage.ts";
-import { randomFacts, randomFactsWithOwn } from "../../bench/codec/profiles.ts";
+import { randomFacts, randomFactsWithFree, randomFactsWithOwn } from "../../bench/codec/profiles.ts";
 import { type Random, seededRandom } from "../../src/base/random.ts";
 import { CLASS_SIZE, findWord } from "../../src/codec/alphabet.ts";
 import { type BlockFact, buildBlock } from "../../src/codec/block.ts";
@@ -14,6 +14,7 @@ import { CARRIERS_MAX, PREFIX_CARRIERS } from "../../src/codec/block-room.ts";
 import { PLAIN_CODEBOOK } from "../../src/codec/codebook.ts";
 import { N, P } from "../../src/codec/field.ts";
 import { writeFrame } from "../../src/codec/framing.ts";
+import type { SlotValue } from "../../src/codec/free-labels.ts";
 import { type ReadOptions, readBlock } from "../../src/codec/read-block.ts";
 import { type BlockKey, deriveBlockKey } from "../../src/codec/seal.ts";
 import { toBlock, toSpectrum } from "../../src/codec/transform.ts";
@@ -36,9 +37,9 @@ export function exactnessTrial(seed: number): void {
   assert.equal(result.repaired, 0);
 }
 
-/** Every other profile has facts on channels of own labels. */
+/** On standard channels alone, on those of own labels too, or under free labels too. */
 function anyFacts(random: Random): BlockFact[] {
-  return random.below(2) === 0 ? randomFacts(random) : randomFactsWithOwn(random);
+  return random.pick([randomFacts, randomFactsWithOwn, randomFactsWithFree])(random);
 }
 
 interface Owner {
@@ -56,7 +57,7 @@ function randomOwner(random: Random): Owner {
 
 interface Written {
   readonly owner: Owner;
-  readonly facts: readonly { channel: number; value: string }[];
+  readonly facts: readonly SlotValue[];
   readonly text: string;
   readonly spectrum: Uint16Array;
   readonly carriers: number;
@@ -103,9 +104,9 @@ const FORGERIES: Record<string, Attack> = {
     spectrum[0] = random.below(P);
     return framed(spectrum);
   },
-  "directory of the other form": ({ first }) => {
+  "directory of another form": ({ first }, random) => {
     const spectrum = first.spectrum.slice();
-    spectrum[0] = (spectrum[0] ^ (16 << 8)) % P;
+    spectrum[0] = (spectrum[0] ^ (random.pick([8, 16, 24]) << 8)) % P;
     return framed(spectrum);
   },
   "digits taken off the end": ({ first }, random) => {

@@ -9,7 +9,7 @@
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
 import { loadCodebooks } from "../../src/blockwork/codebooks.ts";
-import { formatVersionOf } from "../../src/codec/codebook.ts";
+import { BLOCK_FORMS, formatVersionOf } from "../../src/codec/codebook.ts";
 import { checkGoldenBlock } from "../fixtures/golden-blocks.ts";
 import { loadVectors } from "../fixtures/vectors.ts";
 import { findNumpy } from "../format/numpy.ts";
@@ -52,8 +52,8 @@ function repeat(what: string, count: number, perSeed: number, work: (seed: numbe
 }
 
 for (const codebook of loadCodebooks()) {
-  for (const hasOwn of [false, true]) {
-    const version = formatVersionOf(codebook, hasOwn);
+  for (const form of BLOCK_FORMS) {
+    const version = formatVersionOf(codebook, form);
     const { blocks } = loadVectors(version);
     for (const vector of blocks) checkGoldenBlock(vector, codebook, version);
     console.log(`${blocks.length} golden blocks of version ${version} are built and read the same`);

@@ -7,7 +7,7 @@
  */
 
 import { TAG } from "../../src/agent-side/escaped-text.ts";
-import { SECRET_PATTERNS } from "../../src/agent-side/secrets.ts";
+import { SECRET_PATTERNS } from "../../src/agent-side/secret-patterns.ts";
 import { HIDDEN_CHARACTER, HIDDEN_CHARACTERS } from "../../src/base/hidden-characters.ts";
 import { PIECES } from "../../src/memory/token-count.ts";
 import type { SourceFile } from "./rules.ts";

@@ -56,7 +56,7 @@ STANDARD = (
     "PROJ: status, last_result, model_target, token_budget, accuracy, repo, stack, branch, goal, constraint"
 )
 
-# Copies of src/agent-side/secrets.ts and src/agent-side/prompts.ts; tests keep them the same.
+# Copies of src/agent-side/secret-patterns.ts and src/agent-side/prompts.ts; tests keep them the same.
 _PATTERNS = json.loads((Path(__file__).parent / "secrets.json").read_text(encoding="utf-8"))
 HIDDEN = re.compile(f"[{HIDDEN_CHARACTERS}]")
 SECRETS = [
@@ -359,7 +359,11 @@ class SidebandProvider(MemoryProvider):
         if name == "sideband_remember":
             if scope in ("project", "worktree") and self._project is None:
                 raise MemoryRefused("no_project", "This session is in no project: leave the scope out.")
-            value = _kept_value(str(args.get("value", "")))
+            if args.get("add") is True and args.get("ttl_s"):
+                raise MemoryRefused(
+                    "invalid_request", "An end is one of the whole list: give what ends a label of its own, without add."
+                )
+            value = _kept_value(str(args.get("value", "")), label)
             write = memory.append if args.get("add") is True else memory.encode
             return _written(write(user, label, value, scope=scope, ttl_s=args.get("ttl_s"), **place))
         if name == ADD_LABEL and self._adds_labels:
@@ -494,15 +498,16 @@ def _settings(hermes_home: Optional[str]) -> Dict[str, str]:
     return {name: find(name) for name in names}
 
 
-def _kept_value(value: str) -> str:
-    """What may be kept of a value: no secret, and nothing private."""
+def _kept_value(value: str, label: str = "") -> str:
+    """What may be kept of a value of a label: no secret, and nothing private."""
     public = PRIVATE.sub("", value)
     kept = value if public == value else public.strip()
     if value and not kept:
         raise MemoryRefused("private_refused", "All of the value is <private>: nothing was kept.")
-    seen = unicodedata.normalize("NFKC", HIDDEN.sub("", kept))
+    seen = unicodedata.normalize("NFKC", HIDDEN.sub("", kept)).lower()
+    named = re.sub(r"[._]", " ", label.lower()) + ": " + seen if label else seen
     for what, form in SECRETS:
-        if form.search(seen) and os.environ.get("SIDEBAND_ALLOW_SECRETS") != "1":
+        if (form.search(seen) or form.search(named)) and os.environ.get("SIDEBAND_ALLOW_SECRETS") != "1":
             raise MemoryRefused("secret_refused", f"This looks like {what}: nothing was kept. Leave the secret out.")
     return kept
 
@@ -523,7 +528,9 @@ def _find_project(folder: Optional[str], setting: str, source: str) -> Optional[
     except (OSError, ValueError):
         return None
     if not found:
-        return None
+        # A place of its own, called as it would be if it were a repository.
+        place = start and _project_name(start.name, str(start))
+        return (place, place, place) if place else None
     root, git, worktree = found
     by_path = _project_name(root.name, str(root))
     remote = None if source == "path" else _remote_of(git, root)

@@ -5,7 +5,7 @@ import { join, relative, resolve, sep } from "node:path";
 import type { AgentKind } from "../../agents/agent-files.ts";
 import { AGENTS, isInCache, permanentCommand, versionOf } from "../../agents/install.ts";
 import { InstallationRecord, isIntact } from "../../agents/installation-record.ts";
-import { projectOf } from "../../agents/project.ts";
+import { placeOf, projectOf } from "../../agents/project.ts";
 import { NoStoreError } from "../../base/errors.ts";
 import { readAgentConfig, readSearchPath, readSystemFolders } from "../../config.ts";
 import { openAgentMemory } from "../../main/agent.ts";
@@ -175,9 +175,13 @@ async function memoryAnswers(): Promise<boolean> {
   const where = config.apiUrl ?? (config.apiKey === undefined ? config.dataFolder : "the default address");
   try {
     const project = projectOf([process.cwd()], config);
+    const place = placeOf([process.cwd()], config);
     const memory = await openAgentMemory(config, { begin: false });
     const startMs = performance.now();
-    const { channel_count } = await memory.facts(config.userId, { timeoutMs: config.timeoutMs, project });
+    const { channel_count } = await memory.facts(config.userId, {
+      timeoutMs: config.timeoutMs,
+      project: place,
+    });
     const ms = Math.round(performance.now() - startMs);
     const here = project === undefined ? "outside of a project" : `in the project ${project}`;
     console.log(

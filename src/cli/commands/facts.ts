@@ -10,6 +10,7 @@ import { memorySection } from "../../agent-side/memory-section.ts";
 import { sanitizeValue } from "../../agent-side/secrets.ts";
 import {
   forgottenLine,
+  quotedValue,
   readRevisions,
   readRevisionsAfter,
   writtenLine,
@@ -17,20 +18,22 @@ import {
 import { LABELS } from "../../base/channel-labels.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
 import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
+import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
-import { durationS, momentMs } from "../moments.ts";
-import { undoHere } from "../printed-commands.ts";
+import { durationS, endMs, localTime } from "../moments.ts";
+import { sidebandCommand, undoHere } from "../printed-commands.ts";
 
 export const remember: Command = memoryCommand(
   {
     name: "remember",
     summary: "store a fact; one with the same label is replaced, and can be restored",
     words: ["LABEL", "VALUE"],
-    usage: "[--for 7d | --until DATE] [--add] [--scope person|project|worktree]",
-    options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w
-  --until DATE    until when: 2026-12-01, "2026-12-01 18:00", "tomorrow 9:00", or RFC 3339
+    usage: "[--for 7d | --until WHEN] [--add] [--scope person|project|worktree]",
+    options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w, 1y
+  --until WHEN    until when: friday, "next monday 9:00", "in 3 days", 1y, "31 Dec", 2026-12-31 (through the end of that
+                  day), or RFC 3339
   --add           add VALUE as an item to the list on LABEL (items are joined by "; ")
   --scope SCOPE   where it is kept, whatever its label says`,
     about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". Prints what it replaced, and the command that
@@ -41,39 +44,37 @@ The 40 that everybody has:
 ${labelLines()}`,
     failures: "1 if it was refused",
     begins: true,
-    check({ words: [, value], texts }) {
+    check({ words: [label, value], texts, flags: { add } }) {
       if (value.trim() === "")
         throw new CommandError(
           "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
         );
       termsOf(texts);
+      if (add && (texts.for ?? texts.until) !== undefined)
+        throw new UsageError(
+          `an end is one of the whole list on ${label}, not of an item: give what ends a label of its own, without --add`,
+        );
     },
   },
   async ({ memory, userId, config, project, words: [label, value], texts, flags, sameMemory, print }) => {
-    const kept = sanitizeValue(value, config.allowSecrets);
+    const kept = sanitizeValue(value, config.allowSecrets, label);
     const options = { ...termsOf(texts), project, writtenBy: WRITER };
     const answer = flags.add
       ? await memory.append(userId, label, kept, options)
       : await memory.encode(userId, label, kept, options);
     const history = await readRevisionsAfter(memory, userId, answer, { project });
-    print(writtenLine(answer, history, undoHere(sameMemory)), answer);
+    print(writtenLine(answer, history, undoHere(sameMemory), localTime), answer);
   },
 );
 
 function termsOf({ for: life, until, scope }: Call["texts"]) {
   if (life !== undefined && until !== undefined)
     throw new UsageError("--for says how long and --until how late: give one of them");
-  const expiresAt = until === undefined ? undefined : new Date(momentMs("--until", until, Date.now()));
-  if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now()))
-    throw new UsageError(`--until takes a moment in the future, not "${until}"`);
+  const expiresAt = until === undefined ? undefined : new Date(endMs("--until", until)).toISOString();
   const ttlS = life === undefined ? undefined : durationS("--for", life);
   if (ttlS !== undefined && ttlS > TTL_S_MAX)
     throw new UsageError(`--for takes at most ${TTL_S_MAX / 86_400} days, not "${life}"`);
-  return {
-    scope: oneOf("scope", PLACE_KINDS, scope),
-    ttlS,
-    expiresAt: expiresAt?.toISOString(),
-  };
+  return { scope: oneOf("scope", PLACE_KINDS, scope), ttlS, expiresAt };
 }
 
 export const recall: Command = memoryCommand(
@@ -93,30 +94,30 @@ export const recall: Command = memoryCommand(
 export const forget: Command = memoryCommand(
   {
     name: "forget",
-    summary: "delete one fact, or everything of a user, for good",
+    summary: "forget one fact, or everything of a user",
     words: ["[LABEL]"],
-    usage: "[--keep-history | --item TEXT] [--all [--yes]]",
-    options: `  --item TEXT     only this item of the list on LABEL; the list as it was stays in the history
-  --keep-history  keep the earlier values of LABEL, and the forgotten one as the last of them
-  --all           everything of the user, in all projects; with --project NAME, what is kept for it alone. --person is for
-                  LABEL, not for this
+    usage: "[--for-good | --item TEXT] [--all] [--yes]",
+    options: `  --item TEXT     only this item of the list on LABEL
+  --for-good      with all the values that LABEL had: nothing brings them back
+  --all           everything of the user for good, in all projects; with --project NAME, what is kept for it alone. --person
+                  is for LABEL, not for this
   --yes           do not ask before`,
-    about: `Deletes one fact with its earlier values, for good. With --keep-history they stay, and "sideband restore" writes one again.
-With --all it deletes everything of the user, and asks before.`,
+    about: `Forgets one fact. Its values stay in the history, and the command that brings it back is printed. With --for-good they
+are deleted, too. With --all everything of the user is deleted. Both ask before.`,
     failures: "1 if there is nothing to forget, or the answer was no",
     check({ words: [label], texts: { item }, flags }) {
-      const { all, yes, json, person, "keep-history": keepHistory } = flags;
+      const { all, yes, json, person, "for-good": isForGood } = flags;
       if ((label === undefined) !== (all === true)) throw new UsageError("it takes LABEL, or --all");
-      if (all && (keepHistory || item !== undefined))
-        throw new UsageError("--keep-history and --item are for LABEL: --all keeps nothing");
-      if (keepHistory && item !== undefined)
-        throw new UsageError("--item keeps the history anyway: leave --keep-history out");
+      if (all && (isForGood || item !== undefined))
+        throw new UsageError("--for-good and --item are for LABEL: --all keeps nothing");
+      if (isForGood && item !== undefined)
+        throw new UsageError("--item keeps the history, --for-good deletes it: give one of them");
       if (all && person)
         throw new UsageError(
           "--all forgets in all projects or in that of --project, not what is the person's alone: sideband forget LABEL --person forgets one such fact",
         );
-      if (all && !yes && (json || !process.stdin.isTTY))
-        throw new UsageError("--all needs --yes where nobody can be asked");
+      if ((all || isForGood) && !yes && (json || !process.stdin.isTTY))
+        throw new UsageError(`--${all ? "all" : "for-good"} needs --yes where nobody can be asked`);
     },
   },
   async (call) => {
@@ -132,29 +133,37 @@ With --all it deletes everything of the user, and asks before.`,
     } = call;
     if (flags.all) return forgetAll(call);
     if (texts.item !== undefined) return forgetItem(call, label, texts.item);
-    const keepHistory = flags["keep-history"] === true;
+    const keepHistory = flags["for-good"] !== true;
+    if (!keepHistory) await confirm(call, `Forget ${label} of ${userId} with all the values that it had?`);
     const answer = await orNoFact(memory.forget(userId, label, { project, keepHistory }), userId, label);
-    if (!keepHistory) return print(`forgot ${label}`, answer);
+    if (!keepHistory) return print(`${label}: forgotten for good`, answer);
     const kept = await readRevisions(memory, userId, label, { project });
     print(forgottenLine(label, kept, undoHere(sameMemory)), answer);
   },
 );
 
 async function forgetItem(call: MemoryCall, label: string, item: string): Promise<void> {
-  const { memory, userId, project, print } = call;
+  const { memory, userId, project, sameMemory, print } = call;
   const removed = memory.remove(userId, label, item, { project, writtenBy: WRITER }).catch((error) => {
     if (!isSidebandError(error, "fact_not_found") || error.param !== "item") throw error;
     throw new CommandError(`the list on ${label} has no item "${item}"`);
   });
   const answer = await orNoFact(removed, userId, label);
-  print(`forgot ${JSON.stringify(item)} of ${label}`, answer);
+  const kept = await readRevisions(memory, userId, label, { project });
+  const was = kept?.find(({ ended }) => ended !== undefined);
+  const undo =
+    was === undefined
+      ? "no undo: the list as it was is not kept"
+      : `undo: ${sidebandCommand()} restore ${shellQuote(label)} ${was.revision}${sameMemory}`;
+  print(`${label}: forgot ${quotedValue(item)}; ${undo}`, answer);
 }
 
 /** A project must be named: in a repository, "all" would be less than it says. */
-async function forgetAll({ memory, userId, texts: { project }, flags, print }: MemoryCall): Promise<void> {
+async function forgetAll(call: MemoryCall): Promise<void> {
+  const { memory, userId, texts, print } = call;
+  const { project } = texts;
   const what = project === undefined ? `${userId}, in all projects` : `${userId} in ${project}`;
-  if (!flags.yes && !(await isConfirmed(`Forget everything of ${what}? Type yes: `)))
-    throw new CommandError("nothing was forgotten");
+  await confirm(call, `Forget everything of ${what} for good?`);
   try {
     print(`forgot everything of ${what}`, await memory.forgetUser(userId, { project }));
   } catch (error) {
@@ -163,10 +172,13 @@ async function forgetAll({ memory, userId, texts: { project }, flags, print }: M
   }
 }
 
-async function isConfirmed(question: string): Promise<boolean> {
+/** Throws unless the person says yes. */
+async function confirm({ flags }: MemoryCall, question: string): Promise<void> {
+  if (flags.yes) return;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(terminalText(question)).finally(() => terminal.close());
-  return answer.trim().toLowerCase() === "yes";
+  const asked = terminal.question(terminalText(`${question} Type yes: `));
+  const answer = await asked.finally(() => terminal.close());
+  if (answer.trim().toLowerCase() !== "yes") throw new CommandError("nothing was forgotten");
 }
 
 export const facts: Command = memoryCommand(
@@ -175,7 +187,7 @@ export const facts: Command = memoryCommand(
     summary: "print all facts of a user",
     words: [],
     about:
-      "Prints all facts as LABEL=value lines, as an agent here sees them. In a project, a line with # says whose they are.\nCharacters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.",
+      "Prints all facts as LABEL=value lines, as an agent here sees them. Where some are a project's, a line with # says whose they are. A line\n# until TIME says when the next fact ends. Characters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.",
     failures: "1 if it failed",
   },
   async ({ memory, userId, project, print }) => {
@@ -186,8 +198,12 @@ export const facts: Command = memoryCommand(
 );
 
 function factLines({ user_id, facts: all }: FactsAnswer, project: string | undefined): string {
-  const lines = (some: readonly StoredFact[]) => some.map(({ label, value }) => `${label}=${value}`);
-  if (project === undefined) return lines(all).join("\n");
+  const lines = (some: readonly StoredFact[]) =>
+    some.flatMap(({ label, value, expires_at: until }) => [
+      ...(until === undefined ? [] : [`# until ${localTime(until)}`]),
+      `${label}=${value}`,
+    ]);
+  if (project === undefined || all.every(({ place }) => place === "person")) return lines(all).join("\n");
   const places: [PlaceKind, string][] = [
     ["person", user_id],
     ["project", `${user_id} in ${project.split("/")[0]}`],

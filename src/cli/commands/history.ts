@@ -1,12 +1,12 @@
-/** sideband history, restore and rollback: what facts were, and going back to it. */
+/** sideband history, restore, rollback and undo: what facts were, and going back to it. */
 
 import { readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
-import type { RollbackAnswer } from "../../contract/answers.ts";
+import type { ChangesAnswer, RollbackAnswer } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
 import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
-import { momentMs } from "../moments.ts";
+import { localTime, momentMs } from "../moments.ts";
 import { counted, table } from "../printed.ts";
 import { sidebandCommand, undoHere } from "../printed-commands.ts";
 import { withoutPerson } from "../shared-options.ts";
@@ -24,7 +24,7 @@ LABEL REVISION" writes one of them again. "sideband log" prints what changed for
     const answer = await orNoFact(memory.history(userId, label, { project }), userId, label);
     const rows = answer.revisions.map(({ revision, value, updated_at, written_by = "", ended = "" }) => [
       String(revision),
-      updated_at,
+      localTime(updated_at),
       written_by,
       ended,
       value,
@@ -55,7 +55,7 @@ a data folder is for "sideband backup restore".`,
       );
     });
     const kept = await readRevisionsAfter(memory, userId, answer, { project });
-    print(writtenLine(answer, kept, undoHere(sameMemory)), answer);
+    print(writtenLine(answer, kept, undoHere(sameMemory), localTime), answer);
   },
 );
 
@@ -65,7 +65,7 @@ const rollbackCommand: Command = memoryCommand(
     summary: "put a user's facts back to a moment",
     words: [],
     usage: "--to MOMENT [--dry-run] [--partial]",
-    options: `  --to MOMENT     "yesterday 18:00", "2h ago", "2026-12-01 18:00", or RFC 3339
+    options: `  --to MOMENT     "yesterday 18:00", monday, "2h ago", "2026-12-01 18:00", or RFC 3339
   --dry-run       only print what would change
   --partial       go back also where the history of some facts does not reach that far; they stay as they are`,
     about: `Puts all facts of a user back to a moment, in all projects, or in that of --project: all of them or none. What
@@ -77,11 +77,11 @@ was written since stays in the history. Prints what changes.`,
           "--person is not for rollback, which goes back in all projects or in that of --project: sideband restore LABEL REVISION --person goes back for one fact",
         );
       if (to === undefined) throw new UsageError("--to MOMENT is needed");
-      momentMs("--to", to, Date.now());
+      momentMs("--to", to, "start");
     },
   },
   async ({ memory, userId, texts, flags, sameMemory, print }) => {
-    const to = new Date(momentMs("--to", texts.to!, Date.now())).toISOString();
+    const to = new Date(momentMs("--to", texts.to!, "start")).toISOString();
     const answer = await memory.rollback(userId, to, {
       project: texts.project,
       dryRun: flags["dry-run"],
@@ -89,21 +89,88 @@ was written since stays in the history. Prints what changes.`,
       writtenBy: WRITER,
     });
     print(rollbackLines(answer, to), answer);
-    if (answer.status === "ok" && answer.changes.length > 0) {
-      // The time of the service, not of this machine: the newest change is one that was just made.
-      const [{ at }] = (await memory.changes(userId, { limit: 1 })).changes;
-      const before = new Date(Date.parse(at) - 1).toISOString();
-      console.error(`undo: ${sidebandCommand()} rollback --to ${before}${sameMemory}`);
-    }
-    if (answer.status !== "unreached") return;
-    const labels = answer.unreached.map(({ label }) => label).join(", ");
-    throw new CommandError(
-      `nothing was changed: the history of ${labels} does not reach back to ${to}; --partial leaves them as they are`,
-    );
+    if (answer.status === "ok" && answer.changes.length > 0)
+      console.error(`undo: ${sidebandCommand()} undo${sameMemory}`);
+    if (answer.status === "unreached") throw unreached(answer, to);
   },
 );
 
 export const rollback: Command = { ...rollbackCommand, help: withoutPerson(rollbackCommand.help) };
+
+/** How many of the last things are listed. */
+const LISTED = 20;
+/** Facts of one import are written together, and a list names the first of them. */
+const CHANGES_MAX = 200;
+
+const undoCommand: Command = memoryCommand(
+  {
+    name: "undo",
+    summary: "take back the last thing that was done to a user's facts",
+    words: [],
+    usage: "[--list]",
+    options: `  --list          print the last ${LISTED} things, the newest first, with the command that goes back before each`,
+    about: `Takes back the last thing that was done to a user's facts, in all projects, or in that of --project: a write, an import,
+a forgetting, a restore, a rollback. Facts are again what they were, with the ends that they had. Done twice, it takes
+the undo back. What was forgotten for good stays forgotten.`,
+    failures: "1 if there is nothing to take back",
+    check({ flags }) {
+      if (flags.person)
+        throw new UsageError("--person is not for undo, which looks at all projects or at that of --project");
+    },
+  },
+  async ({ memory, userId, texts: { project }, flags, sameMemory, print }) => {
+    const { changes } = await memory.changes(userId, { project, limit: CHANGES_MAX });
+    const things = thingsOf(changes).slice(0, flags.list ? LISTED : 1);
+    if (things.length === 0) throw new CommandError(`nothing has changed for ${userId}`);
+    if (flags.list) {
+      const rows = things.map((thing) => [
+        localTime(thing.at),
+        thing.by,
+        thing.what,
+        `${sidebandCommand()} rollback --to ${thing.before}${sameMemory}`,
+      ]);
+      return print(table(["WHEN", "BY", "WHAT", "GO BACK BEFORE IT"], rows), { things });
+    }
+    const [{ before }] = things;
+    const answer = await memory.rollback(userId, before, { project, writtenBy: WRITER });
+    if (answer.status === "unreached") throw unreached(answer, before);
+    if (answer.changes.length === 0)
+      throw new CommandError(
+        "there is nothing to take back: what was forgotten for good, or has ended, stays away",
+      );
+    print(rollbackLines(answer, before), answer);
+    console.error(`undo: ${sidebandCommand()} undo${sameMemory}`);
+  },
+);
+
+export const undo: Command = { ...undoCommand, help: withoutPerson(undoCommand.help) };
+
+/** What was done at one moment, such as an import of many facts. */
+interface Thing {
+  readonly at: string;
+  readonly before: string;
+  readonly by: string;
+  readonly what: string;
+}
+
+/** @param changes the newest first; an end that came by itself is nobody's doing */
+function thingsOf(changes: ChangesAnswer["changes"]): Thing[] {
+  const done = changes.filter(({ kind }) => kind !== "expired");
+  const moments = [...new Set(done.map(({ at }) => at))];
+  return moments.map((at) => {
+    const together = done.filter((change) => change.at === at);
+    const [{ label, kind, written_by: by = "" }] = together;
+    const others = together.length === 1 ? "" : ` and ${together.length - 1} more`;
+    return { at, before: new Date(Date.parse(at) - 1).toISOString(), by, what: `${kind} ${label}${others}` };
+  });
+}
+
+function unreached({ unreached: facts }: RollbackAnswer, to: string): CommandError {
+  const labels = facts.map(({ label }) => label).join(", ");
+  return new CommandError(
+    `nothing was changed: the history of ${labels} does not reach back to ${localTime(to)}; sideband rollback --to ${to} --partial leaves them as they are`,
+  );
+}
 
 function rollbackLines({ status, changes, unreached }: RollbackAnswer, to: string): string {
   const lines = changes.map(({ label, project, from, to: value }) => {
@@ -112,5 +179,7 @@ function rollbackLines({ status, changes, unreached }: RollbackAnswer, to: strin
   });
   const left = status === "ok" ? unreached.map(({ label }) => `${label}: stays as it is`) : [];
   const done = { ok: "changed", planned: "would change", unreached: "would change" }[status];
-  return [...lines, ...left, `${counted(changes.length, "fact")} ${done}, back to ${to}`].join("\n");
+  return [...lines, ...left, `${counted(changes.length, "fact")} ${done}, back to ${localTime(to)}`].join(
+    "\n",
+  );
 }

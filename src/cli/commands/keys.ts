@@ -1,11 +1,11 @@
 /** sideband keys create, list, revoke and usage: the operator's keys on the command line, and what they have written. */
 
-import { momentOf } from "../../base/clock.ts";
 import { withThousands } from "../../base/thousands.ts";
 import { TIER_LIMITS, TIERS } from "../../base/tiers.ts";
 import type { KeyView } from "../../contract/admin-schemas.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, CommandError, defineCommand, EXIT_OK, oneOf, UsageError } from "../command.ts";
+import { endMs, localTime } from "../moments.ts";
 import { limitText, table } from "../printed.ts";
 import { configOf, DATA_HELP, JSON_HELP } from "../shared-options.ts";
 
@@ -31,7 +31,7 @@ export const keysCreate: Command = defineCommand(
     options: `  --account NAME  the account; it is created if it is new (a-z, 0-9, dot, underscore, hyphen)
   --tier TIER     how many facts it may write (default free):
 ${TIERS.map((tier) => `                    ${tier.padEnd(10)}${limitText(TIER_LIMITS[tier])}`).join("\n")}
-  --expires TIME  when the key expires: a day (2027-01-31, from its midnight UTC on), or a time with its zone
+  --expires TIME  when the key expires: 2027-01-31 (at the end of that day), 1y, "31 Jan", or a time with its zone
                   (2027-01-31T12:00:00Z)
   --user ID       bind it to this user_id and its projects (default: all users of the account)
   --access WHAT   read or write (default write); a reading key cannot write or forget
@@ -45,12 +45,9 @@ ${DATA_HELP}`,
     if (account === undefined) throw new UsageError("--account is needed");
     const tier = oneOf("tier", TIERS, texts.tier) ?? "free";
     const access = oneOf("access", ["read", "write"], texts.access) ?? "write";
-    if (expires !== undefined && momentOf(expires) === undefined)
-      throw new UsageError(
-        "--expires takes a day (2027-01-31) or a time with its zone (2027-01-31T12:00:00Z)",
-      );
+    const expiresAt = expires === undefined ? undefined : new Date(endMs("--expires", expires)).toISOString();
     // What is undefined is not in the JSON.
-    const wanted = { account, tier, access, user, expires_at: expires, note };
+    const wanted = { account, tier, access, user, expires_at: expiresAt, note };
     const created = await withOwner(configOf({ data: texts.data }), { create: true }, (owner) =>
       owner.json<{ key: string } & KeyView>("POST", "/admin/keys", wanted),
     );
@@ -164,8 +161,8 @@ function keyTable(keys: readonly KeyView[]): string {
       tier,
       rightsText(key),
       state,
-      created_at.slice(0, 10),
-      last_used_at?.slice(0, 16) ?? "never",
+      localTime(created_at).slice(0, 10),
+      last_used_at === null ? "never" : localTime(last_used_at).slice(0, 16),
     ];
   });
   return table(["id", "key", "account", "tier", "for", "state", "created", "last used"], rows);

@@ -1,10 +1,10 @@
-/** sideband labels, labels add, labels hide, labels show, labels remove, users: what an account has. */
+/** sideband labels, labels add, labels hide, labels show, labels remove, labels strict, users: what an account has. */
 
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
 import type { ChannelsAnswer, LabelAnswer } from "../../contract/answers.ts";
 import { type Call, type Command, oneOf, UsageError } from "../command.ts";
 import { allPages, memoryCommand, WRITER } from "../memory-command.ts";
-import { durationS } from "../moments.ts";
+import { durationS, localTime } from "../moments.ts";
 import { counted, table } from "../printed.ts";
 
 const PAGE = 200;
@@ -43,7 +43,7 @@ function printLabels({ channels, free }: ChannelsAnswer, { flags, print }: Call)
 /** When an own label was added, and by whom, as far as that is known. */
 function originOf({ created_at, created_by, created_key }: ChannelsAnswer["channels"][number]): string {
   if (created_at === undefined) return "";
-  const day = created_at.slice(0, "YYYY-MM-DD".length);
+  const day = localTime(created_at).slice(0, "YYYY-MM-DD".length);
   const by = created_by === undefined ? "" : ` by ${created_by}`;
   const key = created_key === undefined ? "" : ` with the key ${created_key}…`;
   return ` (added ${day}${by}${key})`;
@@ -128,6 +128,25 @@ label (sideband labels hide). Added again, it is the same label as before.`,
   },
 );
 
+export const labelsStrict: Command = memoryCommand(
+  {
+    name: "labels strict",
+    summary: "allow only declared labels, or any",
+    words: ["on|off"],
+    about: `With on, only the standard labels and those of "sideband labels add" can be written: nobody makes a label by
+writing it. What was written before can still be read, forgotten and renamed. With off, which is the default, a person
+may have any label.`,
+    failures: "1 if it was refused",
+    check({ words: [word] }) {
+      if (word !== "on" && word !== "off") throw new UsageError("labels strict takes on or off");
+    },
+  },
+  async ({ memory, words: [word], print }) => {
+    const answer = await memory.strictLabels(word === "on");
+    print(answer.strict ? "only declared labels can be written" : "any label can be written", answer);
+  },
+);
+
 export const users: Command = memoryCommand(
   {
     name: "users",
@@ -147,7 +166,7 @@ export const users: Command = memoryCommand(
     const rows = found.map(({ user_id, channel_count, updated_at, projects }) => [
       user_id,
       String(channel_count),
-      updated_at ?? "",
+      updated_at === null ? "" : localTime(updated_at),
       projects.join(" "),
     ]);
     const lines = rows.length === 0 ? "" : table(["USER", "FACTS", "CHANGED", "PROJECTS"], rows);

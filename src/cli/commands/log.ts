@@ -9,7 +9,7 @@ import type { ChangesAnswer } from "../../contract/answers.ts";
 import type { Sideband } from "../../sdk/index.ts";
 import type { Command } from "../command.ts";
 import { allPages, memoryCommand } from "../memory-command.ts";
-import { momentMs } from "../moments.ts";
+import { localTime, momentMs, TIME_WIDTH } from "../moments.ts";
 
 type KeptChange = ChangesAnswer["changes"][number];
 
@@ -59,7 +59,7 @@ JSON object.`,
 );
 
 function sinceMs(since: string | undefined): number | undefined {
-  return since === undefined ? undefined : momentMs("--since", since, Date.now());
+  return since === undefined ? undefined : momentMs("--since", since, "start");
 }
 
 /** All changes that are kept, the oldest first. */
@@ -154,5 +154,5 @@ function changeLine({ at, written_by: writer = "", label, project, kind, value, 
     expired: `ended, was ${shown(value)}`,
   }[kind];
   const where = project === undefined ? "" : ` in ${project}`;
-  return `${at}  ${writer.padEnd(WRITER_WIDTH)}  ${label}${where}: ${what}`;
+  return `${localTime(at).padEnd(TIME_WIDTH)}  ${writer.padEnd(WRITER_WIDTH)}  ${label}${where}: ${what}`;
 }

@@ -1,6 +1,6 @@
 /** sideband mcp and open: the memory for an agent, over MCP on standard input and output, and for a person, as a page. */
 
-import { projectOf } from "../../agents/project.ts";
+import { placeOf } from "../../agents/project.ts";
 import { usesService } from "../../config.ts";
 import { openAgentMemory, runMcpStdio } from "../../main/agent.ts";
 import { packageVersion } from "../../main/package.ts";
@@ -65,7 +65,7 @@ the page for a while. A service has this page at /memory.`,
     const { openPage } = await import("../../main/open-page.ts");
     const ended = await openPage({
       config,
-      project: projectOf([process.cwd()], config),
+      project: placeOf([process.cwd()], config),
       idleMs,
       browser,
       announce: (link) => console.log(announcement(link, config.userId, browser)),

@@ -1,8 +1,10 @@
 /** sideband serve and owner: the processes that own a data folder, with a TCP port and without one. */
 
 import { ACCOUNT_DEFAULT } from "../../base/account.ts";
+import { readAgentConfig } from "../../config.ts";
 import { runOwner, serveUntilStopped } from "../../main/serve.ts";
 import { type Command, defineCommand, EXIT_OK } from "../command.ts";
+import { sidebandCommand } from "../printed-commands.ts";
 import { configOf, DATA_HELP, idleMsOf } from "../shared-options.ts";
 
 const IDLE_S = 600;
@@ -26,7 +28,8 @@ If the database of SIDEBAND_DATABASE_URL is away, it waits for it.`,
     failures,
   },
   async ({ texts }) => {
-    await serveUntilStopped(configOf(texts), (line) => console.log(line));
+    const person = { userId: readAgentConfig().userId, program: sidebandCommand() };
+    await serveUntilStopped(configOf(texts), (line) => console.log(line), { person });
     return EXIT_OK;
   },
 );

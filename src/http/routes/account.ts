@@ -3,7 +3,7 @@
 import { invalidRequest } from "../../base/errors.ts";
 import { TOKEN_TTL_S_MAX, TOKEN_TTL_S_MIN } from "../../base/limits.ts";
 import type { Caller } from "../../memory/authentication.ts";
-import { addLabel, changeLabel, removeLabel } from "../../memory/label-terms.ts";
+import { addLabel, changeLabel, changeStrict, removeLabel } from "../../memory/label-terms.ts";
 import type { AccountLabels, LabelTerms } from "../../memory/labels.ts";
 import { mayAddLabels } from "../../memory/rights.ts";
 import { readUsage } from "../../memory/usage.ts";
@@ -23,6 +23,13 @@ export function accountRoutes({ memory, authentication, keys }: HttpServices) {
       const author = { keyId, writtenBy: call.body.written_by };
       const { isNew, terms } = await addLabel(memory, account, wanted, author);
       return Answer.json(labelAnswer(terms), { status: isNew ? 201 : 200 });
+    },
+
+    async changeStrict(call) {
+      const { account, keyId } = call.caller;
+      const { strict } = call.body;
+      await changeStrict(memory, account, strict, { keyId });
+      return { status: "ok", strict } as const;
     },
 
     async changeLabel(call) {
@@ -60,11 +67,12 @@ export function accountRoutes({ memory, authentication, keys }: HttpServices) {
 }
 
 /** The labels of an account as a caller sees them: who added one is told to keys of the whole account. */
-export function channelsView({ all, free }: AccountLabels, caller: Caller) {
+export function channelsView({ all, free, isStrict }: AccountLabels, caller: Caller) {
   const seen = ({ createdAtMs: _at, createdBy: _by, createdKey: _key, ...terms }: LabelTerms) => terms;
   return {
     channels: (caller.user === null ? all : all.map(seen)).map(labelAnswer),
     free: mayAddLabels(caller) ? free : 0,
+    ...(isStrict ? { strict: true } : {}),
   };
 }
 

@@ -23,7 +23,7 @@ import type { FlushedBlock } from "../../memory/blocks.ts";
 import type { Include, UserContext } from "../../memory/context.ts";
 import type { DecodedFact, VerifiedFact } from "../../memory/decode.ts";
 import type { EncodeResult, WrittenFact } from "../../memory/encode.ts";
-import type { OnChannel } from "../../memory/labels.ts";
+import type { DescribedFact } from "../../memory/facts.ts";
 import type { FactRecord } from "../../memory/ports.ts";
 import type { BlockReading } from "../../memory/reading.ts";
 import type { Usage } from "../../memory/usage.ts";
@@ -129,7 +129,7 @@ export function flushAnswer(flushed: FlushedBlock): FlushAnswer {
 /** @param project where it was given, each fact says whose it is */
 export function factsAnswer(
   userId: string,
-  facts: readonly OnChannel<FactRecord>[],
+  facts: readonly DescribedFact[],
   project?: string | undefined,
 ): FactsAnswer {
   return {
@@ -141,6 +141,7 @@ export function factsAnswer(
       updated_at: timeText(fact.updatedAtMs),
       ...(project === undefined ? {} : { place: placeKind(fact.place) }),
       ...endAndWriter(fact),
+      ...(fact.description == null ? {} : { description: fact.description }),
     })),
   };
 }

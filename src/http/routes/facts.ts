@@ -1,10 +1,13 @@
-/** What is written and forgotten: POST /encode, /encode/batch, /append, /remove and /restore, DELETE /facts. */
+/** What is written and forgotten: POST /encode, /encode/batch, /append, /remove, /restore and /rename, DELETE /facts. */
 
+import type { AppendBody } from "../../contract/life-schemas.ts";
+import type { Static } from "../../contract/type.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { type EncodeInput, type EncodeResult, encodeFacts } from "../../memory/encode.ts";
 import { forgetFact } from "../../memory/facts.ts";
 import { restoreFact } from "../../memory/history.ts";
 import { changeList } from "../../memory/lists.ts";
+import { renameFact } from "../../memory/rename.ts";
 import { Answer } from "../request/answer.ts";
 import { expectedRevision, isTrue, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
@@ -34,19 +37,19 @@ export function factRoutes({ memory }: HttpServices) {
     encodeFacts(memory, call.caller, { ...input, ...writerOf(call) });
   return {
     async encode(call) {
-      const { label, value, scope, ttl_s: ttlS, expires_at: expiresAt, details } = call.body;
-      const facts = [{ label, value, scope, ttlS, expiresAt, ifRevision: expectedRevision(call) }];
+      const { label, value, details } = call.body;
+      const facts = [{ label, value, ...termsOf(call.body), ifRevision: expectedRevision(call) }];
       const result = await encodeAll(call, { operation: "encode", facts });
       return written(result, details ? detailedEncodeAnswer(result) : encodeAnswer(result));
     },
 
     async encodeBatch(call) {
+      const given = call.body.new_label;
       const facts = call.body.facts.map((fact) => ({
         label: fact.label,
         value: fact.value,
-        scope: fact.scope,
-        ttlS: fact.ttl_s,
-        expiresAt: fact.expires_at,
+        ...termsOf(fact),
+        newLabel: fact.new_label ?? given,
         ifRevision: fact.if_revision,
       }));
       const result = await encodeAll(call, { operation: "encode/batch", facts });
@@ -55,8 +58,8 @@ export function factRoutes({ memory }: HttpServices) {
     },
 
     async append(call) {
-      const { label, item, scope, ttl_s: ttlS, expires_at: expiresAt } = call.body;
-      const change = { label, item, scope, ttlS, expiresAt, ifRevision: expectedRevision(call) };
+      const { label, item } = call.body;
+      const change = { label, item, ...termsOf(call.body), ifRevision: expectedRevision(call) };
       const input = { ...writerOf(call), ...change };
       return changed(await changeList(memory, call.caller, "append", input), call.body);
     },
@@ -73,6 +76,13 @@ export function factRoutes({ memory }: HttpServices) {
       return changed(await restoreFact(memory, call.caller, input), call.body);
     },
 
+    async rename(call) {
+      const { label, to, merge } = call.body;
+      const input = { ...writerOf(call), label, to, merge, ifRevision: expectedRevision(call) };
+      const result = await renameFact(memory, call.caller, input);
+      return written(result, call.body.details ? detailedEncodeAnswer(result) : encodeAnswer(result));
+    },
+
     async forgetFact(call) {
       const { user_id: userId, label, project, scope, keep_history: keep } = call.query;
       const condition = { keepHistory: isTrue(keep), ifRevision: expectedRevision(call) };
@@ -80,6 +90,12 @@ export function factRoutes({ memory }: HttpServices) {
       return forgetAnswer(await forgetFact(memory, call.caller.account, input));
     },
   } satisfies Partial<Handlers>;
+}
+
+/** What a fact may be written with. */
+function termsOf(fact: Omit<Static<typeof AppendBody>, "user_id" | "label" | "item">) {
+  const { scope, ttl_s: ttlS, expires_at: expiresAt, new_label: newLabel, description } = fact;
+  return { scope, ttlS, expiresAt, newLabel, description };
 }
 
 /** What every write has; its session is logged. */

@@ -56,8 +56,9 @@ export function recallRoutes({ memory }: HttpServices, contexts: ContextAnswers)
     decodeModel,
 
     async facts(call) {
-      const { user_id: userId, project } = call.query;
-      const facts = await listFacts(memory, call.caller.account, { userId, project });
+      const { user_id: userId, project, details } = call.query;
+      const person = { userId, project };
+      const facts = await listFacts(memory, call.caller.account, person, { details: isTrue(details) });
       return factsAnswer(userId, facts, project);
     },
 

@@ -2,6 +2,7 @@
 
 import { Failure } from "../../base/errors.ts";
 import { FACTS_MAX, PLACE_FACTS_MAX, PLACES_MAX } from "../../base/limits.ts";
+import type { Sliced } from "../../base/slices.ts";
 import { withThousands } from "../../base/thousands.ts";
 import { OWN_PLACE } from "../places.ts";
 import type { UserMemory } from "./user-memory.ts";
@@ -10,14 +11,14 @@ import type { UserMemory } from "./user-memory.ts";
 export const ROOMY_FACTS_MAX = Math.min(PLACE_FACTS_MAX, PLACES_MAX);
 
 /** @param factsBefore the facts of the user before the write */
-export function refuseUnlessRoom(memory: UserMemory, factsBefore: number): void {
+export function* refuseUnlessRoom(memory: UserMemory, factsBefore: number): Sliced<void> {
   if (memory.facts > FACTS_MAX && memory.facts > factsBefore)
     throw memoryFull(
       `A person has at most ${withThousands(FACTS_MAX)} facts over all projects. Forget some, or a whole project, first.`,
     );
   if (memory.facts <= ROOMY_FACTS_MAX) return;
   let newPlaces = 0;
-  for (const { place, before, now } of memory.countPlaces()) {
+  for (const { place, before, now } of yield* memory.countPlaces()) {
     if (now > before && now > PLACE_FACTS_MAX)
       throw memoryFull(
         `A person's own place, a project and a worktree have at most ${withThousands(PLACE_FACTS_MAX)} facts each. ` +

@@ -5,7 +5,7 @@
  */
 
 import type { Sliced } from "../../base/slices.ts";
-import type { ImportChange, PastValue } from "../ports.ts";
+import type { FreeTerms, ImportChange, PastValue } from "../ports.ts";
 import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
 /** A step, and the revision that it had, by which the steps of several labels are put in order. */
@@ -17,7 +17,7 @@ interface PastStep {
 export function* importSteps(memory: UserMemory, { lives }: ImportChange, nowMs: number): Sliced<Steps> {
   let facts = 0;
   const steps: PastStep[] = [];
-  for (const { place, label, values } of lives) {
+  for (const { place, label, values, free } of lives) {
     yield;
     const name = { place, label };
     // What has expired on the way is not written any more.
@@ -26,7 +26,7 @@ export function* importSteps(memory: UserMemory, { lives }: ImportChange, nowMs:
     });
     const wanted = memory.isKnown(name) ? sound.filter(({ ended }) => ended === undefined) : sound;
     facts += wanted.filter(({ ended }) => ended === undefined).length;
-    steps.push(...pastOf(name, wanted));
+    steps.push(...pastOf(name, wanted, free));
   }
   // In the order in which they were written: what does not fit a block later is still the oldest. Not by their times,
   // since a clock may have been set back.
@@ -35,7 +35,7 @@ export function* importSteps(memory: UserMemory, { lives }: ImportChange, nowMs:
 }
 
 /** The steps that make the values of one label at one place, the oldest first. */
-export function pastOf(name: FactName, values: readonly PastValue[]): PastStep[] {
+export function pastOf(name: FactName, values: readonly PastValue[], free?: FreeTerms): PastStep[] {
   const { place, label } = name;
   const steps: PastStep[] = [];
   let before: PastValue | undefined;
@@ -50,7 +50,7 @@ export function pastOf(name: FactName, values: readonly PastValue[]): PastStep[]
       const isLast = i === times.length - 1;
       if (!isLast && atMs === times[i + 1]) continue;
       const expiresAtMs = isLast ? end : null;
-      const change = { place, label, value, ordinal, updatedAtMs: atMs, expiresAtMs };
+      const change = { place, label, value, ordinal, updatedAtMs: atMs, expiresAtMs, free };
       const nowMs = before?.ended === "expired" ? Math.max(atMs, beforeMs) : atMs;
       steps.push({ step: { change, author, nowMs }, revision });
     }

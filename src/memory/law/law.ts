@@ -3,8 +3,8 @@
  * and the limits; it has no clock, no randomness, and waits for nothing. Every store applies it, and nothing else decides
  * what a write does. A write is done whole or, where the law throws a Failure, not at all.
  *
- * A request names what must be read for it (`readingOf`). A composite change (an item of a list, a value restored, a user
- * rolled back, a project moved, a past imported) becomes steps, each of which sets or forgets one fact (`stepsOf`).
+ * A request names what must be read for it (`readingOf`). A composite change (an item of a list, a value restored, a fact
+ * renamed, a user rolled back, a project moved, a past imported) becomes steps, each of which sets or forgets one fact (`stepsOf`).
  */
 
 import { assert } from "../../base/assert.ts";
@@ -30,6 +30,7 @@ import { refuseUnlessRoom } from "./bounds.ts";
 import { importSteps } from "./imports.ts";
 import { appendSteps, removeSteps } from "./lists.ts";
 import { moveSteps } from "./moves.ts";
+import { renameSteps } from "./renames.ts";
 import { restoreSteps, rollbackSteps } from "./restores.ts";
 import { type FactName, nameOf, type Step, type Steps, type UserMemory } from "./user-memory.ts";
 
@@ -93,6 +94,12 @@ function readingOfChange(change: Change, counted: readonly Place[]): Reading {
       return { names: at(change.label, change.places), inside: [], history: false };
     case "restore":
       return { names: at(change.label, change.places), inside: [], history: true };
+    case "rename":
+      return {
+        names: [change.label, change.to].flatMap((label) => at(label, change.places)),
+        inside: [],
+        history: true,
+      };
     case "rollback":
       return { names: [], inside: [change.within], history: true };
     case "move":
@@ -116,10 +123,17 @@ export function* applyLaw(
   const undecided = { counted: 0, isWiped: false, answer: null };
   if (replay === "mismatch") return { ...undecided, outcome: { outcome: "mismatch", used } };
   if (replay !== undefined) return { ...undecided, outcome: { outcome: "replayed", used, ...replay } };
+  const unknown = request.changes.find((change) => isUnknown(memory, change));
+  if (unknown !== undefined) {
+    const { label, param = "" } = unknown as FactChange;
+    return { ...undecided, outcome: { outcome: "label_unknown", used, label, param } };
+  }
   const { steps, report } = yield* stepsOf(memory, request);
   // What is made as it goes names no label, has no condition, and does not count.
   const listed = Array.isArray(steps) ? (steps as readonly Step[]) : [];
-  const lost = listed.find(({ change }) => change.value !== null && gone.has(change.label));
+  const lost = listed.find(
+    ({ change }) => change.value !== null && change.free === undefined && gone.has(change.label),
+  );
   if (lost !== undefined) {
     const { label, param = "" } = lost.change;
     return { ...undecided, outcome: { outcome: "label_gone", used, label, param } };
@@ -132,11 +146,12 @@ export function* applyLaw(
   const conflict = conflictOf(memory, listed);
   if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
   const { facts: factsBefore, revision: revisionBefore } = memory;
-  const { made, isWiped, ...taken } = yield* take(memory, steps, report !== undefined);
+  const { isWiped, ...taken } = yield* take(memory, steps, report !== undefined);
+  const made = request.changes[0]?.kind === "rename" ? renamed(taken.made) : taken.made;
   const events = eventsOf(request, report, taken.events);
   if (request.changes.some(({ kind }) => kind === "expire"))
     events.push(...endExpired(memory, request.nowMs));
-  refuseUnlessRoom(memory, factsBefore);
+  yield* refuseUnlessRoom(memory, factsBefore);
   const channelCount = others + memory.countLive(request.places, request.nowMs);
   const { revision } = memory;
   assert(revision >= revisionBefore, "a revision is not used twice");
@@ -151,9 +166,16 @@ export function* applyLaw(
       ...(report === undefined ? {} : { report }),
     },
     counted,
+    // Where the last facts have expired, there may be nothing left but answers.
     isWiped: isWiped || request.changes.some(({ kind }) => kind === "erase"),
     answer: request.idempotency === undefined ? null : keptAnswer(request, made),
   };
+}
+
+/** Neither the account has the label, nor the person, and it is not to be made. */
+function isUnknown(memory: UserMemory, change: Change): boolean {
+  if (!("free" in change) || change.free === undefined) return false;
+  return !change.free.make && memory.freeLabel(change.label) === undefined;
 }
 
 function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
@@ -178,16 +200,19 @@ function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
       return { steps: by([forgetStep(memory, first, nowMs)]) };
     case "restore":
       return { steps: by(restoreSteps(memory, first, nowMs)) };
+    case "rename": {
+      const steps = renameSteps(memory, first, { author, nowMs });
+      for (const { change } of steps) checked(change, nowMs);
+      return { steps };
+    }
     case "erase": {
       const names = memory.names.filter(({ place }) => first.within !== OWN_PLACE || place === OWN_PLACE);
       return { steps: forgetting(names, { author, nowMs }), report: { erased: names.length > 0 } };
     }
     case "expire":
       return { steps: [] };
-    case "rollback": {
-      const { writes, report } = yield* rollbackSteps(memory, first, nowMs);
-      return { steps: by(writes), report };
-    }
+    case "rollback":
+      return yield* rollbackSteps(memory, first, { author, nowMs });
     case "move":
       return yield* moveSteps(memory, first, nowMs);
     case "import":
@@ -243,6 +268,12 @@ function conflictOf(memory: UserMemory, steps: readonly Step[]) {
   return undefined;
 }
 
+/** Of a fact that has come with its history, the fact alone is told, and what was there before it came. */
+function renamed(made: readonly MadeChange[]): MadeChange[] {
+  const written = made.filter(({ value }) => value !== null);
+  return written.slice(-1).map((fact) => ({ ...fact, before: written[0].before }));
+}
+
 /** @param isReported most of it need not be told fact by fact */
 function* take(memory: UserMemory, steps: Iterable<Step>, isReported: boolean) {
   const made: MadeChange[] = [];
@@ -254,6 +285,7 @@ function* take(memory: UserMemory, steps: Iterable<Step>, isReported: boolean) {
     const name = nameOf(change);
     const expired = memory.endExpired(change, nowMs);
     if (expired !== undefined) events.set(`${name} expired`, expiredEvent(expired));
+    const numberBefore = memory.freeLabel(label)?.number;
     let before: MadeChange["before"];
     let found = true;
     if (value !== null) before = memory.set({ ...change, value }, author, nowMs);
@@ -262,8 +294,10 @@ function* take(memory: UserMemory, steps: Iterable<Step>, isReported: boolean) {
       if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;
     }
     const revision = found ? memory.revision : 0;
+    const number = memory.freeLabel(label)?.number ?? numberBefore;
+    const numbered = number === undefined ? {} : { number };
     if (!isReported || expiresAtMs !== null)
-      made.push({ place, label, value, revision, expiresAtMs, before, found });
+      made.push({ place, label, ...numbered, value, revision, expiresAtMs, before, found });
     if (value !== null || before !== undefined)
       events.set(name, {
         place,
@@ -304,12 +338,14 @@ function expiredEvent({ place, label, revision, expiresAtMs }: FactRecord): User
 
 /** What neither the request nor the numbers of its answer say: when facts end, what was there before, what was read. */
 function keptAnswer({ changes }: WriteRequest, made: readonly MadeChange[]): string | null {
-  const facts = made.filter(({ value }) => value !== null);
+  const told = made.filter(({ value, number }) => value !== null || number !== undefined);
   const isSaid =
     changes.every(({ kind }) => kind === undefined) &&
-    facts.every(({ expiresAtMs, before }) => expiresAtMs === null && before === undefined);
+    told.every(({ expiresAtMs, before, number }) => {
+      return expiresAtMs === null && before === undefined && number === undefined;
+    });
   if (isSaid) return null;
-  const kept: ReplayedChange[] = facts.map(({ before, found: _, ...change }) => ({
+  const kept: ReplayedChange[] = told.map(({ before, found: _, ...change }) => ({
     ...change,
     previous: before === undefined ? null : previousOf(before),
   }));

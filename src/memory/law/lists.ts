@@ -11,7 +11,7 @@ export const ITEM_SEPARATOR = ";";
 
 /** An item that is there already is not added again. */
 export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: number): FactChange[] {
-  const { label, places, item, terms, expiresAtMs, ifRevision } = change;
+  const { label, places, item, terms, free, expiresAtMs, ifRevision } = change;
   const [place] = places;
   const present = memory.live({ place, label }, nowMs);
   const items = itemsOf(present?.value);
@@ -23,12 +23,13 @@ export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: numbe
       `With this item the list would have more than ${bytesMax} bytes: remove one of its items first.`,
       { param: "item", items },
     );
-  return [{ place, label, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
+  const condition = ifRevision === undefined ? {} : { ifRevision };
+  return [{ place, label, value, terms, free, expiresAtMs, ...condition }];
 }
 
 /** Where it was the last item, the fact is forgotten, and its history stays. */
 export function removeSteps(memory: UserMemory, change: ItemChange, nowMs: number): FactChange[] {
-  const { label, places, item, terms, expiresAtMs, ifRevision } = change;
+  const { label, places, item, terms, free, expiresAtMs, ifRevision } = change;
   const present = places
     .toReversed()
     .map((place) => memory.live({ place, label }, nowMs))
@@ -45,7 +46,12 @@ export function removeSteps(memory: UserMemory, change: ItemChange, nowMs: numbe
   const rest = items.filter((other) => other !== item).join(JOINT);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   if (rest === "") return [{ place, label, value: null, keepHistory: true, ...condition }];
-  return [{ place, label, value: rest, terms, expiresAtMs, ...condition }];
+  return [{ place, label, value: rest, terms, free, expiresAtMs, ...condition }];
+}
+
+/** The items of both, each once. */
+export function joinedLists(first: string, second: string): string {
+  return [...new Set([...itemsOf(first), ...itemsOf(second)])].join(JOINT);
 }
 
 function itemsOf(value: string | undefined): string[] {

@@ -5,8 +5,7 @@
 
 import type { Sliced } from "../../base/slices.ts";
 import { isInside } from "../places.ts";
-import type { EarlierFact, FactRecord, MoveChange } from "../ports.ts";
-import type { Place } from "../records.ts";
+import type { EarlierFact, FactRecord, FreeTerms, MoveChange } from "../ports.ts";
 import { pastOf } from "./imports.ts";
 import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
@@ -20,23 +19,29 @@ export function* moveSteps(memory: UserMemory, { from, to }: MoveChange, nowMs: 
   // Each is made when it is its turn: what moves, and where to, are apart.
   function* steps(): Generator<Step> {
     for (const { place, label } of moved)
-      yield* stepsOf(memory, { place, label }, to + place.slice(from.length), nowMs);
+      yield* movedSteps(memory, { place, label }, { place: to + place.slice(from.length), label }, { nowMs });
   }
   return { steps: steps(), report: { moved: facts } };
 }
 
-function stepsOf(memory: UserMemory, name: FactName, target: Place, nowMs: number): readonly Step[] {
-  const { label } = name;
+/** The values of one name become those of another. The last step forgets them where they were. */
+export function movedSteps(
+  memory: UserMemory,
+  { place, label }: FactName,
+  target: FactName,
+  { nowMs, free }: { readonly nowMs: number; readonly free?: FreeTerms | undefined },
+): readonly Step[] {
+  const name = { place, label };
   const valuesOf = (at: FactName) => ({
     present: memory.live(at, nowMs),
     earlier: memory.earlier(at, nowMs),
   });
   const forgetting: Step = { change: { ...name, value: null }, author: NOBODY, nowMs };
   const { present, earlier } = valuesOf(name);
-  const atTarget = valuesOf({ place: target, label });
+  const atTarget = valuesOf(target);
   const there = [...atTarget.earlier, ...given(atTarget.present)];
   if (there.length === 0) {
-    const past = pastOf({ place: target, label }, [...earlier, ...given(present)]);
+    const past = pastOf(target, [...earlier, ...given(present)], free);
     return [...past.map(({ step }) => step), forgetting];
   }
   // Both places have values: those that the new place does not have are added to its history.
@@ -45,7 +50,7 @@ function stepsOf(memory: UserMemory, name: FactName, target: Place, nowMs: numbe
     (fact) => fact !== winner && !there.some(({ value }) => value === fact.value),
   );
   const step = (value: string | null, { writtenBy, sessionId }: Value, terms: object): Step => ({
-    change: { place: target, label, value, ...terms },
+    change: { ...target, value, free, ...terms },
     author: { writtenBy, sessionId },
     nowMs,
   });

@@ -10,11 +10,11 @@ import type {
   RollbackChange,
   RollbackReport,
 } from "../ports.ts";
-import type { FactName, UserMemory } from "./user-memory.ts";
+import { type FactName, isLive, type Step, type Steps, type UserMemory } from "./user-memory.ts";
 
-/** Writes the value that a revision had again, at the place where it was. */
+/** Writes the value that a revision had again, at the place where it was, with its end unless that has come. */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
-  const { label, places, revision, terms, expiresAtMs, ifRevision } = change;
+  const { label, places, revision, terms, free, ifRevision } = change;
   const found = places
     .flatMap((place) => valuesOf(memory, { place, label }, nowMs))
     .find((fact) => fact.revision === revision);
@@ -23,24 +23,21 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
       param: "revision",
     });
   const { place, value } = found;
-  return [{ place, label, value, terms, expiresAtMs, ...(ifRevision === undefined ? {} : { ifRevision }) }];
+  const expiresAtMs = isLive(found, nowMs) ? found.expiresAtMs : change.expiresAtMs;
+  const condition = ifRevision === undefined ? {} : { ifRevision };
+  return [{ place, label, value, terms, free, expiresAtMs, ...condition }];
 }
 
-/**
- * What has expired since the moment stays away: its end has come. When another value would have ended is not known: like
- * any write without an end, it lasts, or has the life of its label.
- */
+/** What comes back has the end that it had. What would have ended since the moment stays away. */
 export function* rollbackSteps(
   memory: UserMemory,
-  { toMs, partial, dryRun, ttls }: RollbackChange,
-  nowMs: number,
-): Sliced<{
-  readonly writes: readonly FactChange[];
-  readonly report: { readonly rollback: RollbackReport };
-}> {
+  { toMs, partial, dryRun }: RollbackChange,
+  by: Pick<Step, "author" | "nowMs">,
+): Sliced<Steps> {
+  const { nowMs } = by;
   const changes: RollbackReport["changes"][number][] = [];
   const unreached: FactName[] = [];
-  const writes: FactChange[] = [];
+  const steps: Step[] = [];
   for (const { place, label } of memory.names) {
     yield;
     const values = valuesOf(memory, { place, label }, nowMs);
@@ -51,17 +48,16 @@ export function* rollbackSteps(
       unreached.push({ place, label });
       continue;
     }
-    const isOver =
-      last === undefined || ("ended" in last && (last.ended === "expired" || last.endedAtMs <= toMs));
+    const isOver = last === undefined || !isLive(last, nowMs) || ("ended" in last && last.endedAtMs <= toMs);
     const [from, to] = [present?.value ?? null, isOver ? null : last.value];
     if (from === to) continue;
     changes.push({ place, label, from, to });
-    const ttlS = ttls.get(label);
-    const expiresAtMs = ttlS === undefined ? null : nowMs + ttlS * 1000;
-    writes.push({ place, label, value: to, ...(to === null ? { keepHistory: true } : { expiresAtMs }) });
+    if (dryRun) continue;
+    const terms = isOver ? { keepHistory: true } : { expiresAtMs: last.expiresAtMs };
+    steps.push({ change: { place, label, value: to, ...terms }, ...by });
   }
   const isDone = !dryRun && (partial || unreached.length === 0);
-  return { writes: isDone ? writes : [], report: { rollback: { changes, unreached, isDone } } };
+  return { steps: isDone ? steps : [], report: { rollback: { changes, unreached, isDone } } };
 }
 
 /** The oldest first. */

@@ -6,8 +6,8 @@
 
 import { assert } from "../../base/assert.ts";
 import type { Sliced } from "../../base/slices.ts";
-import type { EarlierFact, FactChange, FactRecord, WriteReport } from "../ports.ts";
-import type { Place } from "../records.ts";
+import type { EarlierFact, FactChange, FactRecord, FreeTerms, WriteReport } from "../ports.ts";
+import type { FreeLabel, Place } from "../records.ts";
 
 export interface FactName {
   readonly place: Place;
@@ -40,6 +40,10 @@ export interface FoundUser {
   /** Labels at all places that have a history and no fact. */
   readonly heads: number;
   readonly named: readonly FoundFact[];
+  /** The last number that a label which the person has made was given. */
+  readonly numbers?: number;
+  /** Those that the person has made, of the labels that were asked for. */
+  readonly labels?: readonly FreeLabel[];
   /** All of the places that were asked for was found, and what is not there was not. */
   readonly isWhole?: boolean;
   /** Needed only where a user has, or gets, more than ROOMY_FACTS_MAX facts. (bounds.ts) */
@@ -86,6 +90,7 @@ interface FactState extends FactName {
 }
 
 const EVERYTHING = Number.POSITIVE_INFINITY;
+const NONE: readonly EarlierFact[] = [];
 
 export class UserMemory {
   /** How many earlier values of each fact are kept. */
@@ -96,8 +101,12 @@ export class UserMemory {
   #heads: number;
   #revision: number;
   #states = new Map<string, FactState>();
+  #numbers: number;
+  readonly #foundLabels: ReadonlyMap<string, FreeLabel>;
+  #labels: Map<string, FreeLabel>;
 
-  constructor({ revision, facts, heads, named, isWhole = false, counts }: FoundUser, historyMax: number) {
+  constructor(found: FoundUser, historyMax: number) {
+    const { revision, facts, heads, named, isWhole = false, counts, numbers = 0, labels = [] } = found;
     assert(Number.isSafeInteger(revision) && revision >= 0, "a revision is a whole number");
     this.historyMax = historyMax;
     this.#isWhole = isWhole;
@@ -105,13 +114,16 @@ export class UserMemory {
     this.#revision = revision;
     this.#facts = facts;
     this.#heads = heads;
-    for (const found of named) this.add(found);
+    this.#numbers = numbers;
+    this.#foundLabels = new Map(labels.map((label) => [label.label, label]));
+    this.#labels = new Map(this.#foundLabels);
+    for (const fact of named) this.add(fact);
   }
 
   add(found: FoundFact): void {
     const { place, label, present, last } = found;
     assert(present === undefined || present.ordinal === last, "the present value is the last one");
-    this.#states.set(nameOf(found), { place, label, found, present, last, dropBelow: 0, added: [] });
+    this.#states.set(nameOf(found), { place, label, found, present, last, dropBelow: 0, added: NONE });
   }
 
   get revision(): number {
@@ -124,6 +136,17 @@ export class UserMemory {
 
   get heads(): number {
     return this.#heads;
+  }
+
+  /** The last number that a label which the person has made was given. */
+  get numbers(): number {
+    return this.#numbers;
+  }
+
+  /** One of the labels that were asked for, where the person has made it, and it is there. */
+  freeLabel(label: string): FreeLabel | undefined {
+    const known = this.#labels.get(label);
+    return known === undefined || known.uses === 0 ? undefined : known;
   }
 
   /** The names that were asked for. */
@@ -161,12 +184,15 @@ export class UserMemory {
     const { present: before, place, label, last } = state;
     const { value, updatedAtMs = nowMs, expiresAtMs = null } = change;
     assert(before === undefined || isLive(before, nowMs), "what has expired was ended before");
+    if (change.free !== undefined) this.#noteLabel(label, change.free);
+    const number = this.#labels.get(label)?.number;
     const isSame = before?.value === value;
     const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
     this.#revision += 1;
     const present = {
       place,
       label,
+      ...(number === undefined ? {} : { number }),
       value,
       revision: this.#revision,
       updatedAtMs,
@@ -218,6 +244,7 @@ export class UserMemory {
 
   /** How many of the labels that were asked for have a fact in one of the places. */
   countLive(places: readonly Place[], nowMs: number): number {
+    if (places.length === 0) return 0;
     const labels = new Set<string>();
     for (const { place, label, present } of this.#states.values())
       if (present !== undefined && isLive(present, nowMs) && places.includes(place)) labels.add(label);
@@ -230,9 +257,10 @@ export class UserMemory {
   }
 
   /** How many facts each place had that has more or fewer now. */
-  countPlaces(): { place: Place; before: number; now: number }[] {
+  *countPlaces(): Sliced<{ place: Place; before: number; now: number }[]> {
     const changes = new Map<Place, number>();
     for (const { place, found, present } of this.#states.values()) {
+      yield;
       const change = Number(present !== undefined) - Number(found.present !== undefined);
       if (change !== 0) changes.set(place, (changes.get(place) ?? 0) + change);
     }
@@ -251,6 +279,7 @@ export class UserMemory {
   *attempt<T>(change: Sliced<T>): Sliced<T> {
     const before = { revision: this.#revision, facts: this.#facts, heads: this.#heads };
     const states = new Map(this.#states);
+    const [numbers, labels] = [this.#numbers, new Map(this.#labels)];
     try {
       return yield* change;
     } catch (error) {
@@ -258,6 +287,8 @@ export class UserMemory {
       this.#facts = before.facts;
       this.#heads = before.heads;
       this.#states = states;
+      this.#numbers = numbers;
+      this.#labels = labels;
       throw error;
     }
   }
@@ -270,6 +301,37 @@ export class UserMemory {
       const { present: before, last: lastBefore } = found;
       yield { place, label, before, present, lastBefore, last, dropBelow, added };
     }
+  }
+
+  /** Labels of the person's own that were made, changed or are gone since they were found. */
+  *labelDifferences(): Generator<{ readonly label: string; readonly present: FreeLabel | undefined }> {
+    for (const [label, present] of this.#labels) {
+      // One that is damaged has no uses, and goes.
+      if (present === this.#foundLabels.get(label) && present.uses > 0) continue;
+      yield { label, present: present.uses === 0 ? undefined : present };
+    }
+  }
+
+  /** A label that is not there is made, with the next number. */
+  #noteLabel(label: string, { description }: FreeTerms): void {
+    const known = this.freeLabel(label);
+    if (known !== undefined && (description === undefined || description === known.description)) return;
+    if (known === undefined) this.#numbers += 1;
+    const { number, uses } = known ?? { number: this.#numbers, uses: 0 };
+    this.#labels.set(label, { label, number, uses, description: description ?? null });
+  }
+
+  /**
+   * Counts the places of a label that the person has made. Where the account had the label meanwhile, some may not have
+   * been counted.
+   */
+  #put(state: FactState): void {
+    const isUsed = (last: number) => Number(last > 0);
+    const change = isUsed(state.last) - isUsed(this.#stateOf(state).last);
+    const known = this.#labels.get(state.label);
+    if (change !== 0 && known !== undefined)
+      this.#labels.set(state.label, { ...known, uses: Math.max(0, known.uses + change) });
+    this.#states.set(nameOf(state), state);
   }
 
   /** Of a whole user, or place, what was not found is not there. */
@@ -296,8 +358,7 @@ export class UserMemory {
   }
 
   #wipe(state: FactState): void {
-    const wiped = { ...state, present: undefined, last: 0, dropBelow: EVERYTHING, added: [] };
-    this.#states.set(nameOf(state), wiped);
+    this.#put({ ...state, present: undefined, last: 0, dropBelow: EVERYTHING, added: [] });
   }
 
   /** @param next the ordinal that the history ends before */
@@ -305,7 +366,7 @@ export class UserMemory {
     const floor = next - this.historyMax;
     const added = [...state.added, ...ended].filter(({ ordinal }) => ordinal >= floor);
     const dropBelow = Math.max(state.dropBelow, floor > 1 ? floor : 0);
-    this.#states.set(nameOf(state), { ...state, added, dropBelow });
+    this.#put({ ...state, added, dropBelow });
   }
 }
 
@@ -329,8 +390,7 @@ function withoutGap(
 }
 
 function earlierOf(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): EarlierFact {
-  const { place, label, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal } = fact;
-  const values = { place, label, value, revision, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal };
+  const { code: _code, number: _number, ...values } = fact;
   return { ...values, ended, endedAtMs };
 }
 

@@ -90,7 +90,7 @@ export function requireNamedStore(folder: string): void {
   const [unnamed] = existsSync(folder) ? unnamedStores(folder, undefined) : [];
   if (unnamed !== undefined) throw new DataFolderError(unnamedText(folder, unnamed));
   throw new NoStoreError(
-    `there is no store in ${folder}: nothing is remembered there yet; "sideband remember" or "sideband serve" begins one`,
+    `there is no store in ${folder}: nothing is remembered there yet; "sideband open" or "sideband serve" begins one, and so does a first fact`,
   );
 }
 

@@ -10,6 +10,8 @@
  *            account 0 user 0 FF idempotency key         what a request was answered
  *   ends     moment account 0 user 0 place 0 label       a fact that expires
  *   labels   account 0 label                             a label, and with a zero behind it one that was removed
+ *            account 1                                   that the account is strict
+ *   free-labels  account 0 user 0 label                  a label that the person has made
  */
 
 import { assert, assertInteger } from "../../base/assert.ts";
@@ -108,6 +110,15 @@ export function labelKey(account: string, label: string): Buffer {
 
 export function goneLabelKey(account: string, label: string): Buffer {
   return Buffer.from(`${account}\0${label}\0`);
+}
+
+/** Behind all labels of the account. */
+export function strictKey(account: string): Buffer {
+  return Buffer.from(`${account}\u0001`);
+}
+
+export function freeLabelKey(account: string, userId: string, label: string): Buffer {
+  return Buffer.concat([userKey(account, userId), Buffer.from(`\0${label}`)]);
 }
 
 /** Whether an entry of facts or history has a label; records of users and places, and answers, have none. */

@@ -27,6 +27,7 @@ export const TABLES = [
   "history",
   "ends",
   "labels",
+  "free-labels",
 ] as const;
 
 export type TableName = (typeof TABLES)[number];

@@ -6,15 +6,17 @@ import { asExpired, type FactName, isLive } from "../../memory/law/user-memory.t
 import type {
   EarlierFact,
   FactRecord,
+  FreeLabelsAsked,
   UserDescription,
   UserLife,
   UserState,
   View,
 } from "../../memory/ports.ts";
-import type { Place } from "../../memory/records.ts";
+import type { FreeLabel, Place } from "../../memory/records.ts";
 import {
   answersOf,
   factKey,
+  freeLabelKey,
   HEAD,
   historyKey,
   labelOfKey,
@@ -36,7 +38,7 @@ import {
   type Reader,
   TABLES,
 } from "./environment.ts";
-import { stampOf, unpackEarlier, unpackFact, unpackPlace, unpackUser } from "./records.ts";
+import { stampOf, unpackEarlier, unpackFact, unpackFreeLabel, unpackPlace, unpackUser } from "./records.ts";
 import { isPlaceKey } from "./user-facts.ts";
 
 /** Users that a walk reads at once. */
@@ -216,6 +218,22 @@ export function* describeUser(
     }
   }
   return { facts, updatedAtMs };
+}
+
+/** The labels that a person has made. */
+export function readFreeLabels(
+  reader: Reader,
+  account: string,
+  userId: string,
+  { prefix, after, limit }: FreeLabelsAsked,
+): FreeLabel[] {
+  const user = userKey(account, userId);
+  const first = freeLabelKey(account, userId, prefix);
+  const end = Buffer.concat([first, Buffer.of(0xff)]);
+  const start = after === undefined ? first : freeLabelKey(account, userId, `${after}\0`);
+  return reader
+    .entries("free-labels", { start, end, limit })
+    .map(({ key, value }) => unpackFreeLabel(labelOfKey(user, key), value));
 }
 
 /** Entries that are read in one go. */

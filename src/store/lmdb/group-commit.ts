@@ -224,6 +224,9 @@ export class GroupCommit {
       atStep("group: on disk");
       // The folder may have been copied before, and replaced by the copy after the first look.
       if (!isOwner()) return this.#refuse(answers, outcomeUnknown(LOST));
+    } else {
+      // Nothing waits for the disk here: without this, groups that only look would hold the event loop one after the other.
+      await new Promise((resolve) => setImmediate(resolve));
     }
     for (const { resolve, result } of answers) resolve(result);
     return true;

@@ -22,7 +22,7 @@ interface HistoryLimit {
 }
 
 /** Entries that one group looks at. */
-const PAGE = 256;
+const PAGE = 64;
 
 /** Removes what is beyond the limit, unless that was done before. */
 export async function shortenHistories(

@@ -1,6 +1,7 @@
 /**
  * The removal of a label that nobody uses. All facts and histories of the account are looked at, page by page, so that
- * other requests go on. Writes of the label wait meanwhile: they would be missed on a page that was looked at already.
+ * other requests go on. Writes of the label wait meanwhile: they would be missed on a page that was looked at already. So
+ * does work on whole users, such as a move, which may take any label there.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -32,8 +33,13 @@ export class LabelRemovals {
   /** A removal that a write has to wait for. */
   before(request: WriteRequest): Promise<void> | undefined {
     if (this.#running.size === 0) return undefined;
-    const names = readingOf(request).names.map(({ label }) => nameOf(request.account, label));
-    return this.#running.get(names.find((name) => this.#running.has(name)) ?? "");
+    const { account } = request;
+    const { names, inside } = readingOf(request);
+    const isMeant =
+      inside.length > 0
+        ? (name: string) => name.startsWith(nameOf(account, ""))
+        : (name: string) => names.some(({ label }) => name === nameOf(account, label));
+    return this.#running.get([...this.#running.keys()].find(isMeant) ?? "");
   }
 
   async remove(account: string, label: string): Promise<RemoveLabelOutcome> {

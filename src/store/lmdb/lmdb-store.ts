@@ -31,6 +31,7 @@ import type {
   AccountRecord,
   AddKeyOutcome,
   EndedFact,
+  FreeLabel,
   KeyApproval,
   KeyRecord,
   KeyRequest,
@@ -38,7 +39,7 @@ import type {
   Place,
 } from "../../memory/records.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import { counterKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
+import { counterKey, PLACES, rangeBelow, strictKey, USERS } from "./entry-keys.ts";
 import { Environment, type Reader, type TableName } from "./environment.ts";
 import {
   countFacts,
@@ -50,6 +51,7 @@ import {
   listUsers,
   nextEndIn,
   readFact,
+  readFreeLabels,
   readLife,
   readStamp,
   readUser,
@@ -78,8 +80,8 @@ import { type NamedStore, StoreCopies } from "./store-copies.ts";
 import type { LmdbStoreOptions } from "./store-options.ts";
 
 const PAGE = 256;
-/** Facts that are read in one go: in a millisecond or two. */
-const FACTS_AT_ONCE = 256;
+/** Facts that are read in one go: in less than a millisecond. */
+const FACTS_AT_ONCE = 64;
 const PROBE = Buffer.from("probe");
 /** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
@@ -221,6 +223,10 @@ export class LmdbStore implements Store {
     return this.#readInSlices(account, (reader) => describeUser(reader, account, userId, nowMs));
   }
 
+  readFreeLabels(...asked: Parameters<Store["readFreeLabels"]>): FreeLabel[] {
+    return readFreeLabels(this.#readable(), ...asked);
+  }
+
   async #readInSlices<T>(account: string, read: (reader: Reader) => Sliced<T>): Promise<T> {
     const turn = () => this.#turns.next(account);
     return this.#readable().reading((reader) => inSlices(read(reader), turn));
@@ -264,6 +270,18 @@ export class LmdbStore implements Store {
 
   removeLabel(account: string, label: string) {
     return this.#removals.remove(account, label);
+  }
+
+  readStrict(account: string): boolean {
+    return this.#readable().has("labels", strictKey(account));
+  }
+
+  changeStrict(account: string, isStrict: boolean): Promise<void> {
+    const key = strictKey(account);
+    return this.#commit.run((writer) => {
+      if (isStrict) writer.put("labels", key, packNumber(1));
+      else if (writer.has("labels", key)) writer.remove("labels", key);
+    });
   }
 
   walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {

@@ -7,7 +7,7 @@ import { assert, assertInteger } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { EarlierFact, FactRecord } from "../../memory/ports.ts";
-import type { Place } from "../../memory/records.ts";
+import type { FreeLabel, Place } from "../../memory/records.ts";
 import { HEAD } from "./entry-keys.ts";
 import type { TableName } from "./environment.ts";
 
@@ -28,16 +28,19 @@ export function isForgetting(table: TableName, key: Buffer): boolean {
 }
 
 const FACT_HEADER_BYTES = 35;
-const EARLIER_HEADER_BYTES = 29;
+/** In the length of a session, which has ten bits at most: the fact has the number of its label. */
+const NUMBERED = 2 ** 15;
+const NUMBER_BYTES = 4;
+const EARLIER_HEADER_BYTES = 35;
 /** Of six bytes. */
 const NUMBER_MAX = 2 ** 48 - 1;
 const PLACE_BYTES = 4;
-const USER_BYTES = 22 + PLACE_BYTES;
+const USER_BYTES = 26 + PLACE_BYTES;
 
 /**
  * revision 6 · time of writing 6 · time since when it has the value 6 · time of expiry 6 (0: it does not expire) ·
  * ordinal 4 · codebook version 1 (0: no code) · code length in bits 2 · lengths of writer and session 2 + 2 (0: none) ·
- * with a code: its checksum 4, its bits · writer · session · value
+ * where the person has made the label: its number 4 · with a code: its checksum 4, its bits · writer · session · value
  */
 export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
   const codeBytes = fact.code === undefined ? 0 : CRC32_BYTES + Math.ceil(fact.code.bits.length / 8);
@@ -46,7 +49,9 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
   assertInteger(fact.revision, 1, NUMBER_MAX, "the revision of a fact");
   assertInteger(fact.updatedAtMs, 0, TIME_MS_MAX, "the time of a fact");
   assertInteger(fact.ordinal, 1, HEAD - 1, "the ordinal of a fact");
-  const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + texts.length);
+  assert(texts.sessionBytes < NUMBERED, "the length of a session leaves a bit");
+  const codeStart = FACT_HEADER_BYTES + (fact.number === undefined ? 0 : NUMBER_BYTES);
+  const out = Buffer.allocUnsafe(codeStart + codeBytes + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
   out.writeUIntBE(fact.sinceMs, 12, 6);
@@ -55,15 +60,16 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
   out[28] = fact.code?.version ?? 0;
   out.writeUInt16BE(fact.code?.bits.length ?? 0, 29);
   out.writeUInt16BE(texts.writerBytes, 31);
-  out.writeUInt16BE(texts.sessionBytes, 33);
+  out.writeUInt16BE(texts.sessionBytes + (fact.number === undefined ? 0 : NUMBERED), 33);
+  if (fact.number !== undefined) out.writeUInt32BE(fact.number, FACT_HEADER_BYTES);
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
     assert(fact.code.bits.length < 2 ** 16, "the length of a code fits two bytes");
     assert(fact.code.bits.bytes.length >= codeBytes - CRC32_BYTES, "a code has the bytes of its bits");
-    out.writeUInt32BE(fact.code.checksum, FACT_HEADER_BYTES);
-    out.set(fact.code.bits.bytes.subarray(0, codeBytes - CRC32_BYTES), FACT_HEADER_BYTES + CRC32_BYTES);
+    out.writeUInt32BE(fact.code.checksum, codeStart);
+    out.set(fact.code.bits.bytes.subarray(0, codeBytes - CRC32_BYTES), codeStart + CRC32_BYTES);
   }
-  out.write(texts.text, FACT_HEADER_BYTES + codeBytes);
+  out.write(texts.text, codeStart + codeBytes);
   return out;
 }
 
@@ -71,16 +77,19 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
 export function unpackFact(place: Place, label: string, bytes: Buffer, withCode = true): FactRecord {
   const version = bytes[28];
   const bitsLength = bytes.readUInt16BE(29);
-  const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CRC32_BYTES);
+  const session = bytes.readUInt16BE(33);
+  const isNumbered = session >= NUMBERED;
+  const headerEnd = FACT_HEADER_BYTES + (isNumbered ? NUMBER_BYTES : 0);
+  const codeStart = headerEnd + (version === 0 ? 0 : CRC32_BYTES);
   const codeEnd = codeStart + Math.ceil(bitsLength / 8);
   // Named one by one: a spread among the other names takes longer than all else here.
   const { value, writtenBy, sessionId } = unpackTexts(
     bytes,
     codeEnd,
     bytes.readUInt16BE(31),
-    bytes.readUInt16BE(33),
+    isNumbered ? session - NUMBERED : session,
   );
-  const fact = {
+  const fact: FactRecord = {
     place,
     label,
     value,
@@ -92,15 +101,16 @@ export function unpackFact(place: Place, label: string, bytes: Buffer, withCode 
     expiresAtMs: bytes.readUIntBE(18, 6) || null,
     ordinal: bytes.readUInt32BE(24),
   };
-  if (version === 0 || !withCode) return fact;
+  const numbered = isNumbered ? { ...fact, number: bytes.readUInt32BE(FACT_HEADER_BYTES) } : fact;
+  if (version === 0 || !withCode) return numbered;
   const bits = { length: bitsLength, bytes: Uint8Array.from(bytes.subarray(codeStart, codeEnd)) };
-  return { ...fact, code: { version, bits, checksum: bytes.readUInt32BE(FACT_HEADER_BYTES) } };
+  return { ...numbered, code: { version, bits, checksum: bytes.readUInt32BE(headerEnd) } };
 }
 
 const ENDINGS = ["replaced", "forgotten", "expired"] as const;
 
 /**
- * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · how it ended 1 · lengths of
+ * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · time of the end that it would have had 6 (0: none) · how it ended 1 · lengths of
  * writer and session 2 + 2 (0: none) · writer · session · value
  */
 export function packEarlier(fact: EarlierFact): Buffer {
@@ -113,9 +123,10 @@ export function packEarlier(fact: EarlierFact): Buffer {
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
   out.writeUIntBE(fact.sinceMs, 12, 6);
   out.writeUIntBE(endedAtMs, 18, 6);
-  out[24] = ENDINGS.indexOf(ended);
-  out.writeUInt16BE(texts.writerBytes, 25);
-  out.writeUInt16BE(texts.sessionBytes, 27);
+  out.writeUIntBE(fact.expiresAtMs ?? 0, 24, 6);
+  out[30] = ENDINGS.indexOf(ended);
+  out.writeUInt16BE(texts.writerBytes, 31);
+  out.writeUInt16BE(texts.sessionBytes, 33);
   out.write(texts.text, EARLIER_HEADER_BYTES);
   return out;
 }
@@ -124,12 +135,13 @@ export function unpackEarlier(place: Place, label: string, ordinal: number, byte
   return {
     place,
     label,
-    ...unpackTexts(bytes, EARLIER_HEADER_BYTES, bytes.readUInt16BE(25), bytes.readUInt16BE(27)),
+    ...unpackTexts(bytes, EARLIER_HEADER_BYTES, bytes.readUInt16BE(31), bytes.readUInt16BE(33)),
     revision: bytes.readUIntBE(0, 6),
     updatedAtMs: bytes.readUIntBE(6, 6),
     sinceMs: bytes.readUIntBE(12, 6),
     ordinal,
-    ended: ENDINGS[bytes[24]],
+    expiresAtMs: bytes.readUIntBE(24, 6) || null,
+    ended: ENDINGS[bytes[30]],
     endedAtMs: bytes.readUIntBE(18, 6),
   };
 }
@@ -171,11 +183,13 @@ export interface UserRecord {
   heads: number;
   /** Further places with facts. */
   places: number;
+  /** The last number that a label which the person has made was given. */
+  numbers: number;
   readonly own: PlaceRecord;
 }
 
 export function newUser(life: number): UserRecord {
-  return { life, revision: life, facts: 0, heads: 0, places: 0, own: { facts: 0, ending: 0 } };
+  return { life, revision: life, facts: 0, heads: 0, places: 0, numbers: 0, own: { facts: 0, ending: 0 } };
 }
 
 /** facts 2 · facts that expire 2 */
@@ -192,15 +206,16 @@ export function unpackPlace(bytes: Buffer): PlaceRecord {
   return { facts: bytes.readUInt16BE(), ending: bytes.readUInt16BE(2) };
 }
 
-/** life 6 · revision 6 · facts 4 · heads 4 · further places 2 · the person's own place 4 */
+/** life 6 · revision 6 · facts 4 · heads 4 · further places 2 · last number 4 · the person's own place 4 */
 export function packUser(user: UserRecord): Buffer {
   assert(user.facts >= 0 && user.heads >= 0 && user.facts + user.heads > 0, "a user has facts or a history");
-  const out = Buffer.allocUnsafe(22);
+  const out = Buffer.allocUnsafe(26);
   out.writeUIntBE(user.life, 0, 6);
   out.writeUIntBE(user.revision, 6, 6);
   out.writeUInt32BE(user.facts, 12);
   out.writeUInt32BE(user.heads, 16);
   out.writeUInt16BE(user.places, 20);
+  out.writeUInt32BE(user.numbers, 22);
   return Buffer.concat([out, packPlace(user.own)]);
 }
 
@@ -212,13 +227,33 @@ export function unpackUser(bytes: Buffer): UserRecord {
     facts: bytes.readUInt32BE(12),
     heads: bytes.readUInt32BE(16),
     places: bytes.readUInt16BE(20),
-    own: unpackPlace(bytes.subarray(22)),
+    numbers: bytes.readUInt32BE(22),
+    own: unpackPlace(bytes.subarray(26)),
   };
 }
 
 export function stampOf(bytes: Buffer): string {
   assert(bytes.length === USER_BYTES, "a stamp is made of a user's record");
   return bytes.toString("base64url", 0, 12);
+}
+
+/** number 4 · uses 2 · description */
+export function packFreeLabel({ number, uses, description }: FreeLabel): Buffer {
+  const out = Buffer.alloc(6 + Buffer.byteLength(description ?? ""));
+  out.writeUInt32BE(number);
+  out.writeUInt16BE(uses, 4);
+  out.write(description ?? "", 6);
+  return out;
+}
+
+export function unpackFreeLabel(label: string, bytes: Buffer): FreeLabel {
+  const description = bytes.toString("utf8", 6);
+  return {
+    label,
+    number: bytes.readUInt32BE(),
+    uses: bytes.readUInt16BE(4),
+    description: description === "" ? null : description,
+  };
 }
 
 export function packNumber(value: number): Buffer {

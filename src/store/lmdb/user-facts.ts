@@ -4,6 +4,7 @@
  */
 
 import { assert } from "../../base/assert.ts";
+import { findChannel } from "../../base/channels.ts";
 import type { Sliced } from "../../base/slices.ts";
 import { readingOf } from "../../memory/law/law.ts";
 import {
@@ -14,11 +15,12 @@ import {
   UserMemory,
 } from "../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, WriteRequest } from "../../memory/ports.ts";
-import type { Place } from "../../memory/records.ts";
+import type { FreeLabel, Place } from "../../memory/records.ts";
 import {
   dayOfAnswer,
   endKey,
   factKey,
+  freeLabelKey,
   HEAD,
   historyKey,
   labelOfKey,
@@ -40,12 +42,14 @@ import {
   type PlaceRecord,
   packEarlier,
   packFact,
+  packFreeLabel,
   packNumber,
   packPlace,
   packUser,
   type UserRecord,
   unpackEarlier,
   unpackFact,
+  unpackFreeLabel,
   unpackNumber,
   unpackPlace,
   unpackUser,
@@ -84,15 +88,17 @@ export class UserWrites {
   /** What a request names. */
   *read(request: Pick<WriteRequest, "changes" | "places">, historyMax: number): Sliced<UserMemory> {
     const { names, inside, history } = readingOf(request);
-    const { revision, facts, heads, places } = this.#user;
+    const { revision, facts, heads, places, numbers } = this.#user;
     const isWhole = inside.length > 0;
     const found = isWhole ? yield* this.#findInside(inside) : [];
+    const labels = isWhole ? yield* this.#allFreeLabels() : this.#freeLabels(names);
     const counts = { places, factsAt: (place: Place) => this.#place(place).facts };
     // An erased user has what is found: its record may tell something else.
     const isAll = this.#isErasing && inside.includes("");
     const known = found.filter(({ present }) => present !== undefined).length;
     const all = isAll ? { facts: known, heads: found.length - known } : { facts, heads };
-    const memory = new UserMemory({ revision, ...all, named: [], isWhole, counts }, historyMax);
+    const user = { revision, ...all, numbers, labels };
+    const memory = new UserMemory({ ...user, named: [], isWhole, counts }, historyMax);
     for (const fact of found) {
       yield;
       memory.add(fact);
@@ -151,13 +157,23 @@ export class UserWrites {
       isChanged = true;
       isWiped ||= difference.dropBelow === Number.POSITIVE_INFINITY;
     }
+    for (const { label, present } of memory.labelDifferences()) {
+      yield;
+      this.#putFreeLabel(label, present);
+    }
     if (isWiped) noteForgetting(this.#writer, nowMs);
-    const { revision, facts, heads } = memory;
-    if (isChanged || this.#isErasing) this.#saveCounts({ revision, facts, heads });
+    const { revision, facts, heads, numbers } = memory;
+    if (isChanged || this.#isErasing) this.#saveCounts({ revision, facts, heads, numbers });
+  }
+
+  #putFreeLabel(label: string, present: FreeLabel | undefined): void {
+    const key = freeLabelKey(this.#account, this.#userId, label);
+    if (present !== undefined) this.#writer.put("free-labels", key, packFreeLabel(present));
+    else if (this.#writer.has("free-labels", key)) this.#writer.remove("free-labels", key);
   }
 
   /** Puts the records that count. */
-  #saveCounts(counts: Pick<UserRecord, "revision" | "facts" | "heads">): void {
+  #saveCounts(counts: Pick<UserRecord, "revision" | "facts" | "heads" | "numbers">): void {
     let { places } = this.#user;
     for (const [place, { record, before }] of this.#places) {
       if (this.#isErasing) record.facts = 0;
@@ -190,8 +206,37 @@ export class UserWrites {
     noteForgetting(this.#writer, nowMs);
     if (!isOver) return;
     this.#writer.remove("history", historyKey(key, HEAD));
-    const { revision, facts, heads } = this.#user;
-    this.#saveCounts({ revision, facts, heads: heads - 1 });
+    const [used] = this.#freeLabels([name]);
+    if (used !== undefined)
+      this.#putFreeLabel(used.label, used.uses > 1 ? { ...used, uses: used.uses - 1 } : undefined);
+    const { revision, facts, heads, numbers } = this.#user;
+    this.#saveCounts({ revision, facts, heads: heads - 1, numbers });
+  }
+
+  /** Those that the person has made. */
+  #freeLabels(names: readonly FactName[]): FreeLabel[] {
+    if (this.#user.numbers === 0) return [];
+    return [...new Set(names.map(({ label }) => label))].flatMap((label) => {
+      if (findChannel(label) !== undefined) return [];
+      return this.#freeLabel(freeLabelKey(this.#account, this.#userId, label), label) ?? [];
+    });
+  }
+
+  *#allFreeLabels(): Sliced<FreeLabel[]> {
+    if (this.#user.numbers === 0 && !this.#isErasing) return [];
+    const labels: FreeLabel[] = [];
+    for (const page of this.#writer.keyPages("free-labels", rangeBelow(this.#key))) {
+      for (const key of page) {
+        yield;
+        labels.push(this.#freeLabel(key, labelOfKey(this.#key, key))!);
+      }
+    }
+    return labels;
+  }
+
+  #freeLabel(key: Buffer, label: string): FreeLabel | undefined {
+    const unpack = (bytes: Buffer) => unpackFreeLabel(label, bytes);
+    return this.#read("free-labels", key, unpack, { label, number: 1, uses: 0, description: null });
   }
 
   #find({ place, label }: FactName, withHistory: boolean): FoundFact {
@@ -212,29 +257,27 @@ export class UserWrites {
     if (!this.#wasKnown && !this.#isErasing) return [];
     const facts = new Map<string, WholeFact>();
     const heads = new Map<string, WholeFact>();
-    const made = (fact: Buffer) =>
-      new WholeFact(splitFactKey(fact), (name, ordinal) => this.#earlier(fact, name, ordinal));
-    for (const key of yield* this.#keysInside("facts", inside)) {
-      yield;
+    const read = (name: FactName, ordinal: number) => this.#earlier(name, ordinal);
+    const made = (fact: Buffer) => new WholeFact(splitFactKey(fact), read);
+    yield* this.#eachInside("facts", inside, (key) => {
       if (isPlaceKey(key)) {
         if (this.#isErasing) this.#place(placeOfKey(this.#key, key)!);
-        continue;
+        return;
       }
       const fact = made(key);
       fact.present = this.#stored(fact);
       fact.last = fact.present?.ordinal ?? 1;
       facts.set(key.toString("latin1"), fact);
-    }
-    for (const key of yield* this.#keysInside("history", inside)) {
-      yield;
-      if (dayOfAnswer(key) !== undefined) continue;
+    });
+    yield* this.#eachInside("history", inside, (key) => {
+      if (dayOfAnswer(key) !== undefined) return;
       const { fact: factPart, ordinal } = splitHistoryKey(key);
       const name = factPart.toString("latin1");
       const fact = facts.get(name) ?? heads.get(name) ?? made(factPart);
       if (!facts.has(name)) heads.set(name, fact);
       if (ordinal === HEAD) fact.last = this.#read("history", key, unpackNumber, 1) ?? 0;
       else fact.ordinals.push(ordinal);
-    }
+    });
     const found = heads.size === 0 ? facts : new Map([...facts, ...heads]);
     this.#whole = found;
     // In the order of their keys, in which both already are.
@@ -242,18 +285,23 @@ export class UserWrites {
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, fact]) => fact);
   }
 
-  *#keysInside(table: "facts" | "history", inside: readonly Place[]): Sliced<Buffer[]> {
-    const all: Buffer[] = [];
+  /** The keys at the places and inside them, one by one: of a large user they are not kept. */
+  *#eachInside(
+    table: "facts" | "history",
+    inside: readonly Place[],
+    take: (key: Buffer) => void,
+  ): Sliced<void> {
     for (const place of inside) {
       const key = placeKey(this.#account, this.#userId, place);
       for (const range of place === "" ? [rangeBelow(this.#key)] : rangesOfPlace(key)) {
         for (const page of this.#writer.keyPages(table, range)) {
-          yield;
-          all.push(...page);
+          for (const key of page) {
+            yield;
+            take(key);
+          }
         }
       }
     }
-    return all;
   }
 
   #put(difference: FactDifference, historyMax: number): void {
@@ -296,10 +344,10 @@ export class UserWrites {
     return (found?.ordinals ?? []).map((ordinal) => historyKey(key, ordinal));
   }
 
-  #earlier(fact: Buffer, { place, label }: FactName, ordinal: number): EarlierFact {
-    const bytes = this.#writer.get("history", historyKey(fact, ordinal));
+  #earlier(name: FactName, ordinal: number): EarlierFact {
+    const bytes = this.#writer.get("history", historyKey(this.#keyOf(name), ordinal));
     assert(bytes !== undefined, "an entry of a history is there");
-    return unpackEarlier(place, label, ordinal, bytes);
+    return unpackEarlier(name.place, name.label, ordinal, bytes);
   }
 
   #keyOf(name: FactName): Buffer {

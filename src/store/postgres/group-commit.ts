@@ -15,14 +15,13 @@ import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { CommitMetrics } from "../../memory/commit-metrics.ts";
-import { isWhole } from "../../memory/law/law.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { userSlot } from "./cluster/placement.ts";
 import type { Database } from "./connection/database.ts";
 import { asFailure, isDataRefused, isLocked, unavailable } from "./connection/database-failure.ts";
 import { groupTransaction } from "./group-transaction.ts";
 import { HeldUsers } from "./held-users.ts";
-import { type CommitEnd, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
+import { type CommitEnd, isLong, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 interface Lane {
   /** The worker that it is for; undefined for the lane of all the others. */
@@ -90,7 +89,7 @@ export class GroupCommit {
       this.#waiting += 1;
       if (this.#held.take(write)) return;
       const lane = (this.#apart.size > 0 && this.#apart.get(this.#workerOf(write))) || this.#shared;
-      if (isWhole(request)) {
+      if (isLong(request)) {
         this.#setUserApart(lane, write);
         return;
       }
@@ -99,7 +98,7 @@ export class GroupCommit {
     });
   }
 
-  /** Work on a whole user may take long: it is done apart, behind what waits of its user. */
+  /** It is done apart, behind what waits of its user. */
   #setUserApart(lane: Lane, write: QueuedWrite): void {
     const isOfUser = (other: QueuedWrite) => userOf(other) === userOf(write);
     this.#held.add([...lane.queue.filter(isOfUser), write]);
@@ -171,7 +170,7 @@ export class GroupCommit {
       const { historyMax, isCluster, turns } = this.#options;
       const requests = group.map(({ request }) => request);
       const transaction = groupTransaction(requests, { historyMax, isCluster: isCluster(), turns });
-      const results = await this.#database.commit(transaction);
+      const results = await this.#database.commit(transaction, requests.some(isLong));
       this.#storedMs = this.#options.monotonic.now();
       this.#failed = undefined;
       this.#answer(group, ({ resolve, reject }, i) => {

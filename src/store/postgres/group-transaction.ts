@@ -9,7 +9,7 @@ import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
 import { inSlices, type Sliced } from "../../base/slices.ts";
 import { applyLaw, type Decision } from "../../memory/law/law.ts";
-import { UserMemory } from "../../memory/law/user-memory.ts";
+import { type FoundFact, UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { Transaction } from "./connection/database.ts";
 import { counterName, type GroupUser, usersOf } from "./queries/group-locks.ts";
@@ -47,7 +47,9 @@ export function groupTransaction(
       for (const [i, user] of found.users.entries()) {
         const counts = await countPlaces(statements, users[i], user);
         const isWhole = users[i].inside.length > 0;
-        memories.push(new UserMemory({ ...user, isWhole, ...(counts && { counts }) }, historyMax));
+        const memory = new UserMemory({ ...user, named: [], isWhole, ...(counts && { counts }) }, historyMax);
+        await inSlices(addAll(memory, user.named), turn);
+        memories.push(memory);
       }
       const deciding = decide(requests, (i) => memories[userOf[i]], found);
       const decisions = await inSlices(deciding, turn);
@@ -66,6 +68,13 @@ export function groupTransaction(
       throw error;
     }
   };
+}
+
+function* addAll(memory: UserMemory, named: readonly FoundFact[]): Sliced<void> {
+  for (const found of named) {
+    yield;
+    memory.add(found);
+  }
 }
 
 const NONE: ReadonlySet<string> = new Set();

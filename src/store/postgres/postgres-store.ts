@@ -35,6 +35,7 @@ import type {
   ChangeLabelOutcome,
   EndedFact,
   EventLog,
+  FreeLabel,
   KeyApproval,
   KeyRecord,
   KeyRequest,
@@ -84,6 +85,14 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   readonly migrations?: readonly Migration[];
 }
 
+interface StoreParts {
+  readonly clock: ServiceClock;
+  readonly monotonic: MonotonicClock;
+  readonly readOnly: boolean;
+  readonly historyMax: number;
+  readonly turns: FairTurns;
+}
+
 const GROUP_MAX = 256;
 /** A probe is not needed if a write was stored within this time. */
 const STORED_MS = 1_000;
@@ -100,6 +109,7 @@ export class PostgresStore implements Store, EventLog {
   readonly clock: ServiceClock;
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
+  readonly #turns: FairTurns;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
   /** Nodes may have different limits for a while: each shortens the histories once. */
@@ -110,12 +120,7 @@ export class PostgresStore implements Store, EventLog {
     commit: GroupCommit,
     watch: KeysWatch,
     workers: SlotWorkers,
-    {
-      clock,
-      monotonic,
-      readOnly,
-      historyMax,
-    }: { clock: ServiceClock; monotonic: MonotonicClock; readOnly: boolean; historyMax: number },
+    { clock, monotonic, readOnly, historyMax, turns }: StoreParts,
   ) {
     this.#database = database;
     this.#commit = commit;
@@ -126,6 +131,7 @@ export class PostgresStore implements Store, EventLog {
     this.#monotonic = monotonic;
     this.#readOnly = readOnly;
     this.historyMax = historyMax;
+    this.#turns = turns;
   }
 
   /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
@@ -160,7 +166,8 @@ export class PostgresStore implements Store, EventLog {
         isCluster: () => clusterForms ?? workers.areMany,
         turns,
       });
-      return new PostgresStore(database, commit, watch, workers, { clock, monotonic, readOnly, historyMax });
+      const parts = { clock, monotonic, readOnly, historyMax, turns };
+      return new PostgresStore(database, commit, watch, workers, parts);
     } catch (error) {
       workers.stop();
       watch.stop();
@@ -174,7 +181,9 @@ export class PostgresStore implements Store, EventLog {
   }
 
   readUser(view: View): Promise<UserState | undefined> {
-    return this.#ofUser(view.account, view.userId, () => this.#database.read(facts.readUser(view)));
+    return this.#ofUser(view.account, view.userId, () =>
+      this.#database.read(facts.readUser(view, this.#turnOf(view))),
+    );
   }
 
   readLife(
@@ -182,7 +191,8 @@ export class PostgresStore implements Store, EventLog {
     userId: string,
     options: { nowMs: number; place?: Place; label?: string },
   ): Promise<UserLife | undefined> {
-    return this.#ofUser(account, userId, () => this.#database.read(facts.readLife(account, userId, options)));
+    const query = facts.readLife(account, userId, options, this.#turnOf({ account }));
+    return this.#ofUser(account, userId, () => this.#database.read(query));
   }
 
   listPlaces(account: string, userId: string): Promise<Place[]> {
@@ -192,6 +202,12 @@ export class PostgresStore implements Store, EventLog {
   describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
     return this.#ofUser(account, userId, () =>
       this.#database.read(facts.describeUser(account, userId, nowMs)),
+    );
+  }
+
+  readFreeLabels(...[account, userId, options]: Parameters<Store["readFreeLabels"]>): Promise<FreeLabel[]> {
+    return this.#ofUser(account, userId, () =>
+      this.#database.read(facts.readFreeLabels(account, userId, options)),
     );
   }
 
@@ -245,6 +261,15 @@ export class PostgresStore implements Store, EventLog {
     const { outcome, version } = await this.#database.write(labels.removeLabel(account, label));
     this.#keys.note(version);
     return outcome;
+  }
+
+  readStrict(account: string): Promise<boolean> {
+    return this.#database.read(labels.readStrict(account));
+  }
+
+  async changeStrict(account: string, isStrict: boolean): Promise<void> {
+    const { version } = await this.#database.write(labels.changeStrict(account, isStrict));
+    this.#keys.note(version);
   }
 
   findKey(hash: string): Promise<KeyRecord | undefined> {
@@ -396,6 +421,10 @@ export class PostgresStore implements Store, EventLog {
   async compact(): Promise<CompactReport> {
     await this.#database.withoutTimeLimit(shortenHistories(this.historyMax));
     return this.#database.withoutTimeLimit(rewriteTables(this.#monotonic));
+  }
+
+  #turnOf({ account }: Pick<View, "account">): () => Promise<void> {
+    return () => this.#turns.next(account);
   }
 
   #ofUser<T>(account: string, userId: string, call: () => Promise<T>): Promise<T> {

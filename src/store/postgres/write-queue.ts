@@ -19,9 +19,21 @@ export interface QueuedWrite {
  */
 export type CommitEnd = "stored" | "failed" | "locked" | "refused";
 
+/** Facts that a write changes together with others'. */
+const FACTS_MAX = 64;
+
+/** Work on a whole user, or on many facts, as those of an import: others would wait long for it. */
+export function isLong(request: WriteRequest): boolean {
+  const named = request.changes.reduce(
+    (sum, change) => sum + (change.kind === "import" ? change.lives.length : 1),
+    0,
+  );
+  return named > FACTS_MAX || isWhole(request);
+}
+
 /**
- * The next group, in order. It has each idempotency key at most once: the second use is answered from the first. Work on a
- * whole user is the only write of that user in its group.
+ * The next group, in order. It has each idempotency key at most once: the second use is answered from the first. A long
+ * write is the only one of its user in its group.
  */
 export function takeGroup(
   queue: readonly QueuedWrite[],
@@ -37,7 +49,7 @@ export function takeGroup(
     const { idempotency } = queued.request;
     const key = idempotency && `${idempotency.keyId}\0${idempotency.key}`;
     const user = userOf(queued);
-    const isAlone = isWhole(queued.request);
+    const isAlone = isLong(queued.request);
     const mustWait = closed.has(user) || (isAlone && users.has(user)) || (key !== undefined && seen.has(key));
     if (group.length >= groupMax || mustWait) {
       rest.push(queued);

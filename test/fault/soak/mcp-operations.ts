@@ -9,7 +9,7 @@ import type { Operation, SoakWorld, WriteOptions } from "./world.ts";
 
 const TOOLS = ["remember", "recall", "forget", "history"];
 /** The service looks for changes every two seconds. */
-const NOTICE_TIMEOUT_MS = 10_000;
+const NOTICE_TIMEOUT_MS = 30_000;
 
 type Call = Pick<McpCall, "key" | "era" | "user" | "path">;
 

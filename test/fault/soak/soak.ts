@@ -17,6 +17,8 @@ import { type Operation, SoakWorld, Unfinished } from "./world.ts";
 
 export interface SoakOptions {
   readonly minutes: number;
+  /** It takes longer where a busy machine has not done so many by then. */
+  readonly operationsMin?: number;
   /** Operations a second. */
   readonly rate: number;
   readonly seed: number;
@@ -85,9 +87,10 @@ class Soak {
     const strangersKey = (await this.#server.newKey("stranger")).key;
     const users = newUsers(this.#options.users, this.#random);
     const world = new SoakWorld(this.#server, { key, strangersKey }, users);
-    const { minutes, compactEveryMs, scrapeEveryMs, marks } = this.#options;
+    const { minutes, operationsMin = 0, compactEveryMs, scrapeEveryMs, marks } = this.#options;
     const endMs = performance.now() + minutes * 60_000;
-    const stopped = () => this.#fault !== undefined || performance.now() >= endMs;
+    const isOver = () => performance.now() >= endMs && this.#started >= operationsMin;
+    const stopped = () => this.#fault !== undefined || isOver();
     const beside = [
       this.#every(compactEveryMs, stopped, () => this.#compact()),
       this.#every(scrapeEveryMs, stopped, () => this.#scrape(world)),

@@ -181,11 +181,9 @@ type AnyValue = Present | Past | ((FactRecord | EarlierFact) & { readonly label?
 /** What is the same in every store. */
 function bare(value: AnyValue) {
   const { place, value: text, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal } = value;
-  const end =
-    "ended" in value
-      ? { ended: value.ended, endedAtMs: value.endedAtMs }
-      : { expiresAtMs: value.expiresAtMs };
-  return { place, value: text, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal, ...end };
+  const end = "ended" in value ? { ended: value.ended, endedAtMs: value.endedAtMs } : {};
+  const { expiresAtMs } = value;
+  return { place, value: text, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal, expiresAtMs, ...end };
 }
 
 function whole(value: AnyValue, label = value.label) {

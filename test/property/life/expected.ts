@@ -196,20 +196,22 @@ type WriteStep = Extract<FactStep, { readonly writtenBy?: unknown }>;
 function encode(
   model: LifeModel,
   step: WriteStep,
-  facts: readonly Resolved<FactOfStep>[],
+  facts: readonly (Resolved<FactOfStep> & { readonly expiresAtMs?: number | null })[],
   replay: KeyedRequest | undefined,
 ): unknown {
   const { account, project } = step;
   const changes: Change[] = [];
   // First what is wrong with the request itself, whatever is there.
-  for (const { label, value, ttlS, scope, ifRevision } of facts) {
+  for (const fact of facts) {
+    const { label, value, ttlS, scope, ifRevision } = fact;
     const terms = model.termsOf(account, label);
     if (bytesOf(value) > VALUE_BYTES_MAX) throw new Refused("invalid_value");
     const place = placeFor(scope ?? terms.scope ?? "person", project);
     if (changes.some((change) => change.label === label && change.place === place))
       throw new Refused("invalid_request");
     const lifeS = ttlS ?? terms.ttlS;
-    const expiresAtMs = lifeS === null ? null : model.nowMs + lifeS * 1000;
+    const lifeEnd = lifeS === null ? null : model.nowMs + lifeS * 1000;
+    const expiresAtMs = fact.expiresAtMs === undefined ? lifeEnd : fact.expiresAtMs;
     changes.push({ label, place, value, expiresAtMs, ifRevision });
   }
   model.refuseTaken(account, replay);
@@ -288,19 +290,19 @@ function restore(
   if (found === undefined) throw new Refused("not_found");
   const { place, value } = found;
   const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
-  return encode(model, step, [{ label, value, scope, ifRevision }], replay);
+  const isOver = found.expiresAtMs !== null && found.expiresAtMs <= model.nowMs;
+  const end = isOver ? {} : { expiresAtMs: found.expiresAtMs };
+  return encode(model, step, [{ label, value, scope, ifRevision, ...end }], replay);
 }
 
 function rollBack(model: LifeModel, step: RollbackStep & { toMs: number }): unknown {
   const { account, toMs, dryRun = false, partial = false } = step;
   if (toMs > model.nowMs) throw new Refused("invalid_request");
-  const { changes, unreached } = model.plan(account, step, toMs);
+  const { changes, unreached, ends } = model.plan(account, step, toMs);
   const isDone = !dryRun && (partial || unreached.length === 0);
   if (isDone && changes.length > 0) {
-    const writes = changes.map(({ place, label, to }) => {
-      const { ttlS } = model.termsOf(account, label);
-      const expiresAtMs = ttlS === null ? null : model.nowMs + ttlS * 1000;
-      return { place, label, value: to, expiresAtMs, keepHistory: true };
+    const writes = changes.map(({ place, label, to: value }, i) => {
+      return { place, label, value, expiresAtMs: ends[i], keepHistory: true };
     });
     model.write(account, step, writes, { ...step, counts: true });
   }

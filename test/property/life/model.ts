@@ -26,8 +26,8 @@ export interface Present {
   readonly ordinal: number;
 }
 
-/** A value that it had. */
-export interface Past extends Omit<Present, "expiresAtMs"> {
+/** A value that it had, with the end that it would have had. */
+export interface Past extends Present {
   readonly ended: "replaced" | "forgotten" | "expired";
   readonly endedAtMs: number;
 }
@@ -317,8 +317,8 @@ export class LifeModel {
     const lives = this.#accounts[account].users.get(user);
     const isAsked = ({ place }: Life) => project === undefined || isInside(place, project);
     const gone = [...(lives?.entries() ?? [])].filter(([, life]) => isAsked(life));
-    // A user whose last facts have expired may have nothing left but answers.
-    if (gone.length > 0 || project === undefined) this.#accounts[account].replays.forget(user);
+    // Where the last facts have expired, there may be nothing left but answers.
+    this.#accounts[account].replays.forget(user);
     if (gone.length === 0) throw new Refused("not_found");
     for (const [name] of gone) lives!.delete(name);
     this.#tidy(account);
@@ -327,6 +327,7 @@ export class LifeModel {
   /** What putting a user back to a moment would change. */
   plan(account: number, person: Person, toMs: number) {
     const changes: { place: string; label: string; from: string | null; to: string | null }[] = [];
+    const ends: (number | null)[] = [];
     const unreached: { place: string; label: string }[] = [];
     for (const { place, label, present, past } of this.#livesInside(account, person)) {
       const values: (Present | Past)[] = [...past, ...(present === undefined ? [] : [present])];
@@ -336,12 +337,13 @@ export class LifeModel {
         continue;
       }
       const last = begun.at(-1);
-      const isOver =
-        last === undefined || ("ended" in last && (last.ended === "expired" || last.endedAtMs <= toMs));
+      const isOver = last === undefined || !this.#isLive(last) || ("ended" in last && last.endedAtMs <= toMs);
       const [from, to] = [present?.value ?? null, isOver ? null : last.value];
-      if (from !== to) changes.push({ place, label, from, to });
+      if (from === to) continue;
+      changes.push({ place, label, from, to });
+      ends.push(isOver ? null : last.expiresAtMs);
     }
-    return { changes, unreached };
+    return { changes, unreached, ends };
   }
 
   sweep(): void {
@@ -420,9 +422,8 @@ export class LifeModel {
   }
 
   #end(life: Life, ended: Past["ended"], endedAtMs: number): void {
-    const { expiresAtMs: _, ...value } = life.present!;
-    const kept = [...life.past, { ...value, ended, endedAtMs }];
-    life.past = kept.filter(({ ordinal }) => ordinal > value.ordinal - this.historyMax);
+    const kept = [...life.past, { ...life.present!, ended, endedAtMs }];
+    life.past = kept.filter(({ ordinal }) => ordinal > life.present!.ordinal - this.historyMax);
     life.present = undefined;
   }
 
@@ -437,8 +438,8 @@ export class LifeModel {
   }
 }
 
-function asExpired({ expiresAtMs, ...value }: Present): Past {
-  return { ...value, ended: "expired", endedAtMs: expiresAtMs! };
+function asExpired(value: Present): Past {
+  return { ...value, ended: "expired", endedAtMs: value.expiresAtMs! };
 }
 
 function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {

@@ -148,7 +148,7 @@ export class SequenceRun {
         const facts = await this.#services.labels.withChannels(name, life?.facts ?? []);
         const codes = facts.map((fact) => ({
           ...fact,
-          code: codeOf(PLAIN_CODEBOOK, fact.channel, fact.value),
+          code: codeOf(PLAIN_CODEBOOK, fact),
         }));
         if (codes.length > 0) await store.saveCodes(name, user, codes);
       }

@@ -7,6 +7,7 @@ import type { Caller } from "../../../src/memory/authentication.ts";
 import { type EncodeResult, encodeFacts, type FactInput } from "../../../src/memory/encode.ts";
 import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
 import { restoreFact, rollBack } from "../../../src/memory/history.ts";
+import { STANDARD_LABELS } from "../../../src/memory/labels.ts";
 import { changeList } from "../../../src/memory/lists.ts";
 import { moveProject } from "../../../src/memory/project-move.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
@@ -104,7 +105,7 @@ async function make(user: User, plan: Plan, { toMs, revisions }: Beginning): Pro
     }
     case "import": {
       const nowMs = services.clock.now();
-      await importUserLine(services.store, lineOf(user, tags, nowMs), nowMs);
+      await importUserLine(services.store, lineOf(user, tags, nowMs), { labels: STANDARD_LABELS, nowMs });
       return NOTHING;
     }
     case "expiry": {

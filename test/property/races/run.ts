@@ -1,7 +1,7 @@
 /**
  * Every pair of writes against one another: npm run test:races -- [SEED] [ROUNDS] [embedded|postgres|nodes]. 200 rounds of
  * each pair on each store by default, then processes that are killed in the midst of a round. A broken rule is told with
- * its pair and seed, and all that was called; the others go on.
+ * its pair and seed, the first ones with all that was called; the others go on.
  */
 
 import assert from "node:assert/strict";
@@ -30,7 +30,7 @@ async function all(
   let broken = 0;
   const failed = ({ message }: Error) => {
     broken += 1;
-    if (broken <= SHOWN_MAX) console.error(message);
+    console.error(broken <= SHOWN_MAX ? message : message.split("\n", 1)[0]);
   };
   await runAll(rounds, (round) => run(round).finally(() => progress.step()), failed, lanes);
   progress.end();

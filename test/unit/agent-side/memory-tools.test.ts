@@ -121,10 +121,7 @@ test("a new fact is undone without the loss of what its label had before", async
     (await call("remember", { label: "USER.role", value }, { undoIn })).result;
   assert.equal(await write("smith"), 'USER.role: now "smith"; undo: sideband forget USER.role');
   await call("forget", { label: "USER.role" });
-  assert.equal(
-    await write("weaver"),
-    'USER.role: now "weaver"; undo: sideband forget USER.role --keep-history',
-  );
+  assert.equal(await write("weaver"), 'USER.role: now "weaver"; undo: sideband forget USER.role');
 });
 
 test("where no history is kept, or it cannot be read, no undo is named that would fail", async (context) => {
@@ -139,7 +136,7 @@ test("where no history is kept, or it cannot be read, no undo is named that woul
   assert.equal(result, "USER.gpu: forgotten; no undo: the earlier value is not kept");
   const away = callerOf({ ...memory, history: () => Promise.reject(new Error("away")) });
   const written = (value: string) => away("remember", { label: "USER.gpu", value }, { undoIn });
-  assert.match(String((await written("c")).result), /; undo: sideband forget USER\.gpu --keep-history$/);
+  assert.match(String((await written("c")).result), /; undo: sideband forget USER\.gpu$/);
   assert.match(String((await written("d")).result), /; undo: sideband history USER\.gpu$/);
 });
 
@@ -154,6 +151,35 @@ test("items are added to a list, a fact ends when told, and what is no text is r
   clock.advance(60_000);
   assert.equal((await call("recall", { label: "TASK.reminder" })).value, null);
   await assert.rejects(call("remember", { label: "USER.name" }), { code: "invalid_request" });
+  const refused = async (input: object) =>
+    toolErrorText(
+      await call("remember", { label: "TASK.reminder", value: "x", ...input }).catch((e) => e),
+      false,
+    );
+  const own =
+    "invalid_request: An end is one of the whole list: give what ends a label of its own, without add.";
+  assert.deepEqual(
+    [await refused({ add: true, ttl_s: 60 }), await refused({ add: true, until: "friday" })],
+    [own, own],
+  );
+  assert.match(
+    await refused({ until: "soon" }),
+    /^invalid_request: until takes a moment such as friday, .* not "soon"\.$/,
+  );
+  assert.match(await refused({ until: "yesterday" }), /^invalid_request: until takes a moment in the future/);
+  assert.match(await refused({ until: "friday", ttl_s: 60 }), /^invalid_request: .* give one of them\.$/);
+  const [year, until] = [new Date().getFullYear() + 1, null];
+  const spoken = await call("remember", {
+    label: "TASK.reminder",
+    value: "x",
+    until: `31 Dec ${year}`,
+    ttl_s: null,
+  });
+  assert.equal(spoken.expires_at, new Date(year, 11, 31, 23, 59, 59).toISOString());
+  assert.equal(
+    (await call("remember", { label: "TASK.next", value: "x", until, add: true })).expires_at,
+    undefined,
+  );
   await assert.rejects(call("remember", { label: "USER.name", value: "sk-ant-abcdefgh12345678" }), {
     code: "secret_refused",
   });

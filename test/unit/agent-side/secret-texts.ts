@@ -1,9 +1,11 @@
 /**
  * What the secret filter is measured with: 60 forms of real secrets, and 200 texts that a person might well ask to be
- * remembered. The secrets are forms: {a36} is 36 letters and digits, {h32} hexadecimal digits, {d9} decimal ones,
+ * remembered; and lines as people and agents write them, in two files: a value, or a label, a tab and a value. They were
+ * written apart from the filter. The secrets are forms: {a36} is 36 letters and digits, {h32} hexadecimal digits, {d9} decimal ones,
  * {b40} base64, {u58} capitals and digits. They are filled at random, so that nothing here is anybody's secret.
  */
 
+import { readFileSync } from "node:fs";
 import { seededRandom } from "../../../src/base/random.ts";
 
 const LOWER = "abcdefghijklmnopqrstuvwxyz";
@@ -17,8 +19,31 @@ const ALPHABETS: Readonly<Record<string, string>> = {
 
 /** The forms with random values in them. */
 export function filledSecrets(seed: number): string[] {
+  return filled(SECRET_FORMS, seed);
+}
+
+export interface WrittenLine {
+  readonly label: string | undefined;
+  readonly value: string;
+}
+
+/** What people and agents write: lines with a secret, and lines without one. */
+export const secretLines = (seed: number) => writtenLines("secret-lines.txt", seed);
+export const harmlessLines = () => writtenLines("harmless-lines.txt", 0);
+
+function writtenLines(file: string, seed: number): WrittenLine[] {
+  const lines = readFileSync(new URL(file, import.meta.url), "utf8")
+    .trimEnd()
+    .split("\n");
+  return filled(lines, seed).map((line) => {
+    const [value, label] = line.split("\t").reverse();
+    return { label, value };
+  });
+}
+
+function filled(forms: readonly string[], seed: number): string[] {
   const random = seededRandom(seed);
-  return SECRET_FORMS.map((form) =>
+  return forms.map((form) =>
     form.replace(/\{([ahdbu])(\d+)\}/g, (_, name: string, length: string) =>
       Array.from({ length: Number(length) }, () => {
         const alphabet = ALPHABETS[name];

@@ -3,11 +3,18 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { SECRET_PATTERNS, sanitizeValue } from "../../../src/agent-side/secrets.ts";
+import { SECRET_PATTERNS } from "../../../src/agent-side/secret-patterns.ts";
+import { sanitizeValue } from "../../../src/agent-side/secrets.ts";
 import { HIDDEN_CHARACTERS } from "../../../src/base/hidden-characters.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
 import { growthFault } from "../../tidy/expressions.ts";
-import { filledSecrets, HARMLESS_TEXTS } from "./secret-texts.ts";
+import {
+  filledSecrets,
+  HARMLESS_TEXTS,
+  harmlessLines,
+  secretLines,
+  type WrittenLine,
+} from "./secret-texts.ts";
 
 /** Put together here, so that no tool that looks for secrets takes this file for one. */
 const random = "a1B2c3D4e5F6g7H8i9J0";
@@ -48,6 +55,12 @@ const FACTS = [
   "2f6c1d0e9b8a7f6c5d4e3f2a1b0c9d8e7f6a5b4c",
 ];
 
+/** It has the figures. */
+const GUIDE = readFileSync(new URL("../../../docs/agents/README.md", import.meta.url), "utf8").replace(
+  /\s+/g,
+  " ",
+);
+
 test("keys, tokens and passwords are refused with a line that says what to do", () => {
   for (const secret of SECRETS) {
     assert.throws(
@@ -64,9 +77,9 @@ test("facts that only speak of secrets are kept as they are", () => {
   for (const fact of FACTS) assert.equal(sanitizeValue(fact), fact);
 });
 
-function isRefused(value: string): boolean {
+function isRefused(value: string, label?: string): boolean {
   try {
-    sanitizeValue(value);
+    sanitizeValue(value, false, label);
     return false;
   } catch {
     return true;
@@ -77,17 +90,29 @@ test("of 60 forms of secrets all are found, and of 200 harmless texts at most 2 
   const secrets = filledSecrets(1);
   assert.deepEqual([secrets.length, new Set(HARMLESS_TEXTS).size], [60, 200]);
   const missed = secrets.filter((secret) => !isRefused(secret));
-  const wrong = HARMLESS_TEXTS.filter(isRefused);
+  const wrong = HARMLESS_TEXTS.filter((text) => isRefused(text));
   t.diagnostic(`${missed.length} of 60 secrets missed, ${wrong.length} of 200 texts refused wrongly`);
   assert.deepEqual(missed, []);
   assert.ok(wrong.length <= 2, wrong.join("\n"));
-  // docs/agents/README.md has the figures.
-  const guide = readFileSync(new URL("../../../docs/agents/README.md", import.meta.url), "utf8").replace(
-    /\s+/g,
-    " ",
-  );
   const told = `finds ${60 - missed.length} of 60 forms of real secrets and refuses ${wrong.length} of 200 harmless texts`;
-  assert.ok(guide.includes(told), told);
+  assert.ok(GUIDE.includes(told), told);
+});
+
+test("of secrets as people and agents write them none is kept, and at most 2 of 300 harmless lines are refused", (t) => {
+  const isRefusedLine = ({ label, value }: WrittenLine) => isRefused(value, label);
+  const [secrets, harmless] = [secretLines(6), harmlessLines()];
+  const missed = secrets.filter((line) => !isRefusedLine(line));
+  const wrong = harmless.filter(isRefusedLine);
+  const told = `${secrets.length - missed.length} of ${secrets.length} secrets as people write them, and refuses ${wrong.length} of ${harmless.length} harmless lines`;
+  t.diagnostic(told);
+  assert.deepEqual(missed, []);
+  assert.ok(wrong.length <= (2 * harmless.length) / 300, JSON.stringify(wrong));
+  assert.ok(GUIDE.includes(told), told);
+});
+
+test("a label says what its value is", () => {
+  assert.ok(isRefused("Sommer2019!", "WIFI.password") && isRefused("4711", "HOME.door_code"));
+  assert.ok(!isRefused("Sommer2019!", "TRIP.photos") && !isRefused("4711", "ORDER.number"));
 });
 
 test("a secret with invisible characters in it, or in other letters, is found as well", () => {
@@ -142,14 +167,12 @@ test("the Hermes provider has the same patterns, and they find the same", () => 
     ...filledSecrets(4),
     ...filledSecrets(5).map((secret) => [...secret].join("\u200b")),
     ...HARMLESS_TEXTS,
-  ];
-  const kept = hermesCalls(values.map((value) => ["_kept_value", [value]]));
-  assert.deepEqual(
-    kept,
-    values.map((value, i) => (isRefused(value) ? kept[i] : value)),
-  );
-  for (const [i, value] of values.entries()) {
+  ].map((value): WrittenLine => ({ label: undefined, value }));
+  const lines = [...values, ...secretLines(7), ...harmlessLines()];
+  const kept = hermesCalls(lines.map(({ label = "", value }) => ["_kept_value", [value, label]]));
+  for (const [i, { label, value }] of lines.entries()) {
     const { refused = "" } = Object(kept[i]) as { refused?: string };
-    assert.equal(refused.startsWith("secret_refused: "), isRefused(value), value);
+    assert.equal(refused.startsWith("secret_refused: "), isRefused(value, label), value);
+    if (refused === "") assert.equal(kept[i], value);
   }
 });

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { findProject, openProject, projectName, projectOf } from "../../../src/agents/project.ts";
+import { findProject, openProject, placeOf, projectName, projectOf } from "../../../src/agents/project.ts";
 import { Sideband } from "../../../src/sdk/index.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
 import { scriptedServer } from "../sdk/scripted-server.ts";
@@ -65,6 +65,23 @@ test("a repository and everything in it is one project, a worktree a place insid
   for (const folder of [home, join(home, "gone"), "/dev/null/x", "file:///%"]) {
     assert.equal(projectOf([folder]), undefined, folder);
   }
+});
+
+test("a folder outside of a repository is a place of its own, and keeps its name when it becomes one", (t) => {
+  const home = scratch(t);
+  const [notes, deep] = [join(home, "notes"), join(home, "notes", "deep")];
+  mkdirSync(deep, { recursive: true });
+  const place = placeOf([notes]);
+  assert.match(String(place), /^notes-[0-9a-f]{12}$/);
+  assert.notEqual(placeOf([deep]), place);
+  assert.deepEqual(projectsInPython([notes, deep]), [place, placeOf([deep])]);
+  for (const settings of [{ project: "off" }, { project: "loom" }])
+    assert.equal(placeOf([notes], settings), projectOf([notes], settings));
+  for (const folders of [[], [join(home, "gone")]]) assert.equal(placeOf(folders), undefined);
+  git(notes, "init", "-q");
+  assert.deepEqual([placeOf([notes]), projectOf([notes]), placeOf([deep])], [place, place, place]);
+  // One that is in a project comes before one that is not.
+  assert.equal(placeOf([home, notes]), place);
 });
 
 test("worktrees of a bare repository share a project, and a submodule is its own", (t) => {

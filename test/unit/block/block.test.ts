@@ -5,6 +5,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { seededRandom } from "../../../src/base/random.ts";
 import { BlockError, newKey, type OpenedFacts, open, seal } from "../../../src/block/index.ts";
+import { blockKeyOf } from "../../../src/block/keys.ts";
+import { buildBlock } from "../../../src/codec/block.ts";
+import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { READER_WEIGHTS } from "../../../src/reader/weights-path.ts";
 
 const key = newKey();
@@ -15,8 +18,7 @@ const facts = {
   "PREF.language": "Dutch, then English\nnever both",
   "ORDER.number": "4711-93",
 };
-const labels = ["ORDER.number", "PREF.language"];
-const common = { key, user, labels, compress: false };
+const common = { key, user, compress: false };
 
 async function opened(text: string, more: object = {}): Promise<OpenedFacts> {
   const result = await open({ ...common, text, ...more });
@@ -120,13 +122,15 @@ test("bad input gets one line that says what to do", async () => {
   const cases: [object, string, RegExp][] = [
     [{ key: "secret" }, "invalid_key", /newKey\(\)/],
     [{ user: "" }, "invalid_user", /1 to 128/],
-    [{ facts: { "ORDER.nunber": "1" } }, "invalid_label", /did you mean ORDER\.number\?/],
-    [{ facts: { "SHOP.basket": "1" } }, "invalid_label", /add it to the end/],
+    [
+      { facts: { "order number": "1" } },
+      "invalid_label",
+      /"order number" is no label.* such as ORDER\.number/,
+    ],
+    [{ facts: { "user.name": "Ada" } }, "invalid_label", /a group in capitals/],
     [{ facts: { "ORDER.number": "" } }, "invalid_value", /leave the label out/],
     [{ facts: { "ORDER.number": 3 } }, "invalid_value", /a text of 1 to 1024 bytes/],
     [{ facts: { "ORDER.number": "\ud800" } }, "invalid_value", /a text/],
-    [{ labels: ["order number"] }, "invalid_label", /such as ORDER\.number/],
-    [{ labels: ["USER.name"] }, "invalid_label", /twice/],
     ...[{ counter: Number.NaN }, { counter: 0 }, { ok: false }, 5, null].map(
       (after): [object, string, RegExp] => [{ after }, "invalid_counter", /leave it out for the first/],
     ),
@@ -144,19 +148,32 @@ test("bad input gets one line that says what to do", async () => {
   await assert.rejects(open({ ...common, text: "", key: [] }), { code: "invalid_key" });
 });
 
-test("a block opens with its labels and those that were added behind them, and under no other names", async () => {
-  const block = await seal({ ...common, facts });
-  assert.deepEqual((await opened(block, { labels: [...labels, "SHOP.basket"] })).facts, facts);
-  const second = await seal({ ...common, facts, after: await opened(block) });
-  for (const other of [[], ["PLAN.name", ...labels], [...labels].reverse(), ["ORDER.numbers", labels[1]]]) {
-    for (const text of [block, second]) {
-      const result = await open({ ...common, labels: other, text });
-      assert.deepEqual([result.ok, !result.ok && result.kind], [false, "other-labels"], other.join());
-    }
-  }
-  // What is not in the block does not matter.
-  const standard = await seal({ ...common, facts: { "USER.name": "Ada" } });
-  assert.deepEqual((await opened(standard, { labels: ["PLAN.name"] })).facts, { "USER.name": "Ada" });
+test("any label works, the block has their names, and standard ones come first", async () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 60 }, (_, i) => [`${["SHOP", "Z9_", "MEAL_PLAN"][i % 3]}.item_${59 - i}`, `${i}`]),
+  );
+  const all = { ...many, "PROJ.goal": "ship", "USER.name": "Ada", "USER.birthday": "12 May" };
+  const block = await seal({ ...common, facts: all });
+  const first = await opened(block);
+  assert.deepEqual(first.facts, all);
+  assert.deepEqual(Object.keys(first.facts).slice(0, 2), ["USER.name", "PROJ.goal"]);
+  assert.deepEqual(Object.keys(first.facts).slice(2), Object.keys(first.facts).slice(2).sort());
+  const second = await opened(await seal({ ...common, facts: all, after: first }));
+  assert.deepEqual([second.facts, second.counter], [all, 2]);
+});
+
+test("with standard labels alone a block is that of before, with its counter and without", async () => {
+  const one = { channel: 0, value: "Ada", order: 0 };
+  const counter = { channel: 255, value: "2", order: 1 };
+  const options = { key: blockKeyOf(key), userId: user, codebook: PLAIN_CODEBOOK };
+  const first = await seal({ ...common, facts: { "USER.name": "Ada" } });
+  assert.equal(first, buildBlock([one], options).text);
+  const second = await seal({ ...common, facts: { "USER.name": "Ada" }, after: await opened(first) });
+  assert.equal(second, buildBlock([one, counter], options).text);
+  // No application has facts on channels of an account's own labels.
+  const strange = buildBlock([one, { ...counter, channel: 40 }], options).text;
+  const refused = await open({ ...common, text: strange });
+  assert.ok(!refused.ok && refused.kind === "unknown-value");
 });
 
 test("the model is loaded from where the application says, and a plain block needs none", async () => {

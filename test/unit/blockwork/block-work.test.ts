@@ -49,13 +49,13 @@ test("values without a code are coded newest first, and their codes are kept", a
     kept.map(({ channel, revision, value }) => ({ channel, revision, value })),
     FACTS.toReversed(),
   );
-  assert.deepEqual(kept[0].code, codeOf(PLAIN_CODEBOOK, 2, "chess"));
+  assert.deepEqual(kept[0].code, codeOf(PLAIN_CODEBOOK, { channel: 2, value: "chess" }));
 });
 
 test("a code that is kept with its fact is not computed again", async () => {
   const { workers, kept, build } = setUp();
   const [first, ...rest] = FACTS;
-  await build([{ ...first, code: codeOf(PLAIN_CODEBOOK, first.channel, first.value) }, ...rest]);
+  await build([{ ...first, code: codeOf(PLAIN_CODEBOOK, first) }, ...rest]);
   assert.equal(workers.countOf("code"), 2);
   assert.deepEqual(kept.map(({ channel }) => channel).sort(), [1, 2]);
 });
@@ -73,6 +73,29 @@ test("a user's first own fact changes the block's version, and every kept code s
   const reading = await blockWork.read(work, { text, keys: [key], userId });
   assert.ok(reading.ok);
   assert.deepEqual(reading.facts.at(-1), { channel: 255, value: "peanuts" });
+});
+
+test("facts under free labels ride after the others, by label, and of a thousand the newest have room", async () => {
+  const { workers, blockWork, build } = setUp();
+  const note = (i: number) => ({
+    channel: 300 - i,
+    label: `NOTE.n${i}`,
+    value: `note ${i}`,
+    revision: 10 + i,
+  });
+  const { text, carried } = await build([note(2), ...FACTS, note(1)]);
+  assert.deepEqual(carried, [0, 1, 2, 299, 298]);
+  const reading = await blockWork.read(work, { text, keys: [key], userId, channels: [1, 257] });
+  assert.ok(reading.ok);
+  const second = { channel: 257, label: "NOTE.n2", value: "note 2" };
+  assert.deepEqual(reading.facts, [{ channel: 1, value: "London" }, second]);
+  const before = workers.countOf("code");
+  const many = Array.from({ length: 1_000 }, (_, i) => ({ ...note(i), channel: 300 + i }));
+  const full = await build(many);
+  const left = new Set(full.overflow);
+  assert.equal(full.carried.length + left.size, 1_000);
+  assert.ok(many.every(({ channel }, i) => left.has(channel) === i < left.size));
+  assert.ok(full.carried.length > 50 && workers.countOf("code") - before < full.carried.length + 20);
 });
 
 test("no value is coded that a full block has no room for", async () => {
@@ -97,7 +120,7 @@ test("a new value is coded beside kept codes that fill a block, and values besid
     Array.from({ length }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
   const older = Array.from({ length: 39 }, (_, channel) => {
     const fact = factOf(text(60), channel);
-    return { ...fact, code: codeOf(PLAIN_CODEBOOK, channel, fact.value) };
+    return { ...fact, code: codeOf(PLAIN_CODEBOOK, fact) };
   });
   const { carried } = await build([...older, factOf("new", 39)]);
   assert.ok(carried.includes(39));
@@ -157,7 +180,7 @@ test("no value is coded that is older than kept codes which fill a block", async
   const text = () => Array.from({ length: 60 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
   const newer = Array.from({ length: 39 }, (_, i) => {
     const fact = factOf(text(), i + 1);
-    return { ...fact, code: codeOf(PLAIN_CODEBOOK, fact.channel, fact.value) };
+    return { ...fact, code: codeOf(PLAIN_CODEBOOK, fact) };
   });
   const { overflow } = await build([factOf("oldest", 0), ...newer]);
   assert.ok(overflow.includes(0));

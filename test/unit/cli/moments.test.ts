@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { durationS, momentMs } from "../../../src/cli/moments.ts";
+import { durationS, endMs, localTime, momentMs } from "../../../src/cli/moments.ts";
 import { inOtherTimeZones, type Zone } from "../../fixtures/time-zones.ts";
 
 const NOW = new Date(2026, 10, 16, 12, 30).getTime();
@@ -10,11 +10,11 @@ const NOW = new Date(2026, 10, 16, 12, 30).getTime();
 test("a duration has a number and a unit", () => {
   const seconds = ["90s", "30m", "12h", "7d", "2w", "7 d"].map((text) => durationS("--for", text));
   assert.deepEqual(seconds, [90, 1_800, 43_200, 604_800, 1_209_600, 604_800]);
-  const spelled = ["1 sec", "5 min", "5mins", "1 hour", "7 days", "2 weeks"].map((text) =>
+  const spelled = ["1 sec", "5 min", "5mins", "an hour", "7 days", "Two weeks", "1 month", "1y"].map((text) =>
     durationS("--for", text),
   );
-  assert.deepEqual(spelled, [1, 300, 300, 3_600, 604_800, 1_209_600]);
-  for (const text of ["", "7", "d", "0s", "-1d", "1y", "1d2h", "7 months", "7ms", "7 das"])
+  assert.deepEqual(spelled, [1, 300, 300, 3_600, 604_800, 1_209_600, 2_592_000, 31_536_000]);
+  for (const text of ["", "7", "d", "0s", "-1d", "1d2h", "7ms", "7 das", "in 7d", "7d ago"])
     assert.throws(() => durationS("--for", text), /--for takes a time such as 90s/, text);
 });
 
@@ -32,9 +32,14 @@ test("a moment is one of this computer's zone, or has its own", () => {
     ["2026-12-01T18:00:00Z", new Date("2026-12-01T18:00:00Z")],
     ["2026-12-01T18:00+01:00", new Date("2026-12-01T17:00:00Z")],
   ];
-  for (const [text, date] of moments) assert.equal(momentMs("--to", text, NOW), date.getTime(), text);
-  for (const text of ["", "now", "2026-02-30", "2026-12-01 25:00", "yesterday 18", "18:00", "today 12:60"])
-    assert.throws(() => momentMs("--to", text, NOW), /--to takes a moment such as "yesterday 18:00"/, text);
+  for (const [text, date] of moments)
+    assert.equal(momentMs("--to", text, "start", NOW), date.getTime(), text);
+  for (const text of ["", "now", "2026-02-30", "2026-12-01 25:00", "yesterday 18", "today 12:60"])
+    assert.throws(
+      () => momentMs("--to", text, "start", NOW),
+      /--to takes a moment such as "yesterday 18:00"/,
+      text,
+    );
 });
 
 /** Each with now, both in UTC. The clocks of New York go forward on 2026-03-08 and back on 2026-11-01; those of Kolkata never. */
@@ -70,8 +75,32 @@ test("days and hours without a zone are those of the process, at a month's turn 
   inOtherTimeZones((zone) => {
     for (const [text, now, moment] of MOMENTS[zone])
       assert.equal(
-        momentMs("--to", text, Date.parse(now)),
+        momentMs("--to", text, "start", Date.parse(now)),
         Date.parse(moment),
         `${text} in ${zone}, at ${now}`,
       );
+  }));
+
+test("an end is ahead, and the message says what can be said", () => {
+  assert.throws(
+    () => endMs("--until", "yesterday"),
+    /^UsageError: --until takes a moment in the future, not "yesterday"$/,
+  );
+  assert.throws(
+    () => endMs("--until", "soon"),
+    /^UsageError: --until takes a moment such as friday, .*, not "soon"$/,
+  );
+  assert.ok(endMs("--until", "tomorrow") > Date.now() + 20 * 3_600_000);
+});
+
+test("a printed time has the hour and the offset of the zone, and can be typed again", () =>
+  inOtherTimeZones((zone) => {
+    const shown = ["2026-12-01T04:59:59.250Z", "2026-06-30T20:00:00Z"].map(localTime);
+    assert.deepEqual(
+      shown,
+      zone === "Asia/Kolkata"
+        ? ["2026-12-01T10:29:59.250+05:30", "2026-07-01T01:30:00+05:30"]
+        : ["2026-11-30T23:59:59.250-05:00", "2026-06-30T16:00:00-04:00"],
+    );
+    assert.equal(momentMs("--to", shown[0], "start"), Date.parse("2026-12-01T04:59:59.250Z"));
   }));

@@ -53,10 +53,15 @@ test("keys: create prints the key once, list shows its prefix, revoke is final, 
     const missing = await run("keys", "revoke", "nobody", "--data", data);
     assert.equal(missing.status, 1);
     assert.match(missing.err, /there is no key nobody/);
-    const zoneless = ["--expires", "2999-01-31T12:00:00"];
-    const refused = await run("keys", "create", "--account", "acme", ...zoneless, "--data", data);
+    const expiring = (...when: string[]) =>
+      run("keys", "create", "--account", "acme", "--expires", ...when, "--data", data, "--json");
+    const refused = await expiring("soon");
     assert.equal(refused.status, 2);
-    assert.match(refused.err, /a time with its zone/);
+    assert.match(refused.err, /--expires takes a moment such as friday, .*, not "soon"/);
+    assert.equal(
+      JSON.parse((await expiring("31 Jan 2999")).out).expires_at,
+      new Date(2999, 0, 31, 23, 59, 59).toISOString(),
+    );
   }));
 
 test("keys: one is bound to a user, or reads only, and the list says so", () =>
@@ -275,7 +280,7 @@ test("every command has help, refuses unknown options with status 2, and says wh
       assert.equal(refused.status, 1);
       assert.match(
         refused.err,
-        /there is no store in [^\n]*; "sideband remember" or "sideband serve" begins one\n$/,
+        /there is no store in [^\n]*; "sideband open" or "sideband serve" begins one, and so does a first fact\n$/,
       );
       assert.ok(!existsSync(data), name);
     }

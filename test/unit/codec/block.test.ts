@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { randomFacts, randomFactsWithOwn } from "../../../bench/codec/profiles.ts";
+import { randomFacts, randomFactsWithFree, randomFactsWithOwn } from "../../../bench/codec/profiles.ts";
 import { AssertionError } from "../../../src/base/assert.ts";
 import { utf8 } from "../../../src/base/bytes.ts";
-import { CHANNEL_COUNT } from "../../../src/base/limits.ts";
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../../../src/base/limits.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { CLASS_SIZE, findWord, POSITION_CLASSES } from "../../../src/codec/alphabet.ts";
 import { type BlockFact, type BuiltBlock, buildBlock } from "../../../src/codec/block.ts";
@@ -18,6 +18,7 @@ import {
   PLAIN_CODEBOOK,
 } from "../../../src/codec/codebook.ts";
 import { N } from "../../../src/codec/field.ts";
+import { compareSlots } from "../../../src/codec/free-labels.ts";
 import { GUARD_MIN } from "../../../src/codec/reed-solomon.ts";
 import { deriveBlockKey } from "../../../src/codec/seal.ts";
 import { toSpectrum } from "../../../src/codec/transform.ts";
@@ -34,7 +35,7 @@ import {
 } from "../../fixtures/blocks.ts";
 
 const anyFacts = anySeed.map((seed) =>
-  (seed % 2 === 0 ? randomFacts : randomFactsWithOwn)(seededRandom(seed)),
+  [randomFacts, randomFactsWithOwn, randomFactsWithFree][seed % 3](seededRandom(seed)),
 );
 
 function spectrumOf(block: BuiltBlock): Uint16Array {
@@ -70,8 +71,9 @@ test("a block is 512 words of the right classes, with at least 32 silent carrier
       const spectrum = spectrumOf(block);
       assert.ok(block.carriers <= CARRIERS_MAX && N - block.carriers >= GUARD_MIN);
       for (let k = block.carriers; k < N; k++) assert.equal(spectrum[k], 0);
-      const hasOwn = block.carried.some((channel) => channel >= CHANNEL_COUNT);
-      assert.equal(spectrum[0], 256 * formatVersionOf(PLAIN_CODEBOOK, hasOwn) + KEY.id);
+      const last = block.carried.at(-1) ?? 0;
+      const form = last >= CHANNEL_COUNT_MAX ? "free" : last >= CHANNEL_COUNT ? "own" : "standard";
+      assert.equal(spectrum[0], 256 * formatVersionOf(PLAIN_CODEBOOK, form) + KEY.id);
     }),
     { numRuns: 60 },
   );
@@ -81,7 +83,12 @@ test("carried and overflow are all the facts, each once and in order, and the la
   fc.assert(
     fc.property(anyFacts, (facts) => {
       const { carried, overflow, layout, carriers } = build(facts);
-      const sorted = (channels: number[]) => [...channels].sort((a, b) => a - b);
+      const slots = new Map(facts.map((fact) => [fact.channel, fact]));
+      const sorted = (channels: number[]) =>
+        channels
+          .map((channel) => slots.get(channel)!)
+          .sort(compareSlots)
+          .map(({ channel }) => channel);
       assert.deepEqual(carried, sorted(carried));
       assert.deepEqual(overflow, sorted(overflow));
       assert.deepEqual(sorted([...carried, ...overflow]), sorted(facts.map(({ channel }) => channel)));
@@ -106,31 +113,38 @@ test("no facts at all: 512 words, an empty directory, and the reader finds no fa
   assert.deepEqual(mustRead(block.text).facts, []);
 });
 
-test("own facts change the block's version while they ride in it; left out, they leave the block as it was", () => {
+test("other facts change the block's version while they ride in it; left out, they leave the block as it was", () => {
   const standard = factsOf("one", "two", "three");
   const own = { channel: 40, order: 9, value: "peanuts" };
+  const free = { channel: 256, label: "HEALTH.allergy", order: 10, value: "peanuts" };
   assert.equal(mustRead(build(standard).text).version, 1);
   assert.equal(mustRead(build([...standard, own]).text).version, 17);
-  const monster = { ...own, value: noise(1, 1024) };
-  assert.deepEqual(build([...standard, monster]).overflow, [40]);
-  assert.equal(build([...standard, monster]).text, build(standard).text);
+  assert.equal(mustRead(build([...standard, free]).text).version, 9);
+  assert.equal(mustRead(build([...standard, own, free]).text).version, 9);
+  const monster = noise(1, 1024);
+  for (const other of [own, free]) {
+    const more = [...standard, { ...other, value: monster }];
+    assert.deepEqual(build(more).overflow, [other.channel]);
+    assert.equal(build(more).text, build(standard).text);
+  }
+  assert.equal(build([...standard, own, { ...free, value: monster }]).text, build([...standard, own]).text);
 });
 
-test("of facts on standard and on own channels the newest ride, whichever they are", () => {
+test("of facts on standard and own channels and under free labels the newest ride, whichever they are", () => {
   const facts = Array.from({ length: 80 }, (_, i) => ({
-    channel: (i * 37) % 256,
+    ...(i % 3 === 0 ? { channel: 400 - i, label: `NOTE.n${i}` } : { channel: (i * 37) % 256 }),
     order: i,
     value: noise(i, 30),
   }));
   const { carried } = build(facts);
   const newest = facts.slice(-carried.length).map(({ channel }) => channel);
-  assert.ok(
-    carried.some((channel) => channel < CHANNEL_COUNT) && carried.some((channel) => channel >= CHANNEL_COUNT),
-  );
-  assert.deepEqual(
-    carried,
-    newest.sort((a, b) => a - b),
-  );
+  for (const [from, end] of [
+    [0, CHANNEL_COUNT],
+    [CHANNEL_COUNT, CHANNEL_COUNT_MAX],
+    [CHANNEL_COUNT_MAX, 401],
+  ])
+    assert.ok(carried.some((channel) => channel >= from && channel < end));
+  assert.deepEqual(new Set(carried), new Set(newest));
 });
 
 test("one changed letter, user or key changes nearly every word", () => {

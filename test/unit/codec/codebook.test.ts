@@ -6,7 +6,13 @@ import fc from "fast-check";
 import { AssertionError } from "../../../src/base/assert.ts";
 import { VALUE_BYTES_MAX } from "../../../src/base/limits.ts";
 import { buildBlock } from "../../../src/codec/block.ts";
-import { type Codebook, decodeValue, encodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
+import {
+  CODED_BYTES_MAX,
+  type Codebook,
+  decodeValue,
+  encodeValue,
+  PLAIN_CODEBOOK,
+} from "../../../src/codec/codebook.ts";
 import { plainPredictor } from "../../../src/codec/plain-predictor.ts";
 import type { Predictor } from "../../../src/codec/predictor.ts";
 import type { Bits } from "../../../src/codec/range-coder.ts";
@@ -40,11 +46,11 @@ for (const [name, codebook] of CODEBOOKS) {
     );
   });
 
-  test(`any bits whatever end in a value of at most 1,024 bytes or in none: ${name}`, () => {
+  test(`any bits whatever end in a value of at most 1,074 bytes or in none: ${name}`, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 800 }), fc.nat(7), (bytes, less) => {
         const value = decodeValue(codebook, 5, { length: Math.max(0, 8 * bytes.length - less), bytes });
-        assert.ok(value === undefined || (value.length >= 1 && value.length <= VALUE_BYTES_MAX));
+        assert.ok(value === undefined || (value.length >= 1 && value.length <= CODED_BYTES_MAX));
       }),
     );
     for (const fill of [0, 0xff, 0xaa])
@@ -119,8 +125,8 @@ test("a value is given up while it is being coded, as soon as it is too long", (
   assert.ok(taken < 30, `${taken} symbols`);
 });
 
-test("no bytes at all is no value, and more than 1,024 bytes are refused at the door", () => {
-  for (const length of [0, VALUE_BYTES_MAX + 1]) {
+test("no bytes at all is no value, and more than a value and a name have are refused at the door", () => {
+  for (const length of [0, CODED_BYTES_MAX + 1]) {
     assert.throws(() => encodeValue(PLAIN_CODEBOOK, 0, new Uint8Array(length)), AssertionError);
   }
   assert.throws(() => encodeValue({ version: 1, predictors: [] }, 0, Uint8Array.of(1)), AssertionError);
@@ -135,7 +141,7 @@ test("a code with one bit turned over never hangs and never exceeds the limit", 
       const place = at % bits.length;
       bytes[place >> 3] ^= 0x80 >> (place & 7);
       const other = decodeValue(PLAIN_CODEBOOK, 0, { length: bits.length, bytes });
-      assert.ok(other === undefined || other.length <= VALUE_BYTES_MAX);
+      assert.ok(other === undefined || other.length <= CODED_BYTES_MAX);
     }),
   );
 });

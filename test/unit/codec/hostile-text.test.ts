@@ -125,7 +125,7 @@ function read(spectrum: Uint16Array) {
 function directoryOf(counts: Record<number, number>): number[] {
   const carriers = new Uint16Array(CHANNEL_COUNT_MAX);
   for (const [channel, count] of Object.entries(counts)) carriers[Number(channel)] = count;
-  return [...writeDirectory(carriers)];
+  return [...writeDirectory({ carriers, free: [] })];
 }
 
 test("a sealed directory that claims more than a block has is refused", () => {

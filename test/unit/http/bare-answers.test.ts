@@ -11,7 +11,7 @@ const counted: number[] = [];
 const answers = new BareAnswers({ countBare: (status) => void counted.push(status) });
 
 test("a request that is too late is answered, and its connection closed, though its client keeps it open", {
-  timeout: 10_000,
+  timeout: 60_000,
 }, async () => {
   const server = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -41,11 +41,13 @@ test("the end of a door that was opened again waits for the requests from before
   while (calls.size < 2) await pause(10);
   rmSync(path);
   while (!existsSync(path)) await pause(10);
+  context.mock.timers.enable({ apis: ["setTimeout"] });
   const closing = door.close(500);
-  await pause(100);
+  await new Promise(setImmediate);
   calls.get("/answered")?.end("whole");
   const [response] = await answered;
   assert.equal(await text(response), "whole");
+  context.mock.timers.tick(500);
   await closing;
   assert.ok(calls.get("/cut")?.req.socket.destroyed, "the end waits for the rest, and cuts it");
   await assert.rejects(cut, { code: "ECONNRESET" });

@@ -14,7 +14,7 @@ for (const { name, hangsUp, logLines } of [
   { name: "work that fails is logged as an error", hangsUp: false, logLines: 1 },
   { name: "work that fails after its caller hung up is no news", hangsUp: true, logLines: 0 },
 ]) {
-  test(name, { timeout: 10_000 }, async () => {
+  test(name, { timeout: 60_000 }, async () => {
     let logged = 0;
     let fail = (_error: Error) => {};
     let report: Progress = () => {};

@@ -18,7 +18,7 @@ import type { HttpServices } from "../../../src/http/services.ts";
 
 /** A test with connections: it fails where one is never answered. */
 export function test(name: string, run: (context: TestContext) => Promise<void>): void {
-  nodeTest(name, { timeout: 20_000 }, run);
+  nodeTest(name, { timeout: 60_000 }, run);
 }
 
 export const NOW_MS = Date.UTC(2026, 10, 17);

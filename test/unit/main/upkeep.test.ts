@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pino } from "pino";
+import { freePort } from "../../../bench/store/free-port.ts";
 import { systemClock, trusted } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { readConfig } from "../../../src/config.ts";
@@ -15,7 +16,6 @@ import { type Service, startService } from "../../../src/main/service.ts";
 import { startUpkeep } from "../../../src/main/upkeep.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
-import { freePort } from "../../fixtures/free-port.ts";
 
 const NOBODY = 65_534;
 

@@ -280,8 +280,8 @@ test("the list of tools names the account's labels as they are now, and is short
   assert.deepEqual(names(await list("ada")), ["remember", "recall", "forget", "history"]);
   assert.deepEqual(names(await list("ada", { include: "both" })).slice(4), ["flush", "read_block"]);
   const remember = async (more?: object) => Object.keys((await list("ada", more))[0].inputSchema.properties);
-  assert.deepEqual(await remember(), ["label", "value", "add", "ttl_s"]);
-  assert.deepEqual(await remember({ project: "loom" }), ["label", "value", "add", "ttl_s", "scope"]);
+  assert.deepEqual(await remember(), ["label", "value", "add", "ttl_s", "until"]);
+  assert.deepEqual(await remember({ project: "loom" }), ["label", "value", "add", "ttl_s", "until", "scope"]);
   const label = { label: "FAMILY.wife", description: "her name" };
   Object.assign(place, { addLabel: true });
   await answerOf(await ask("ada", "tools/call", { name: "add_label", arguments: label }));

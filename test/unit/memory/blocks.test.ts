@@ -30,10 +30,10 @@ test("a block names its labels and its room, and one with a fact that has ended 
   await store.write({ ...viewOf("ada"), changes });
   const at = async (nowMs: number) => (await blocks.of(requester, viewOf("ada", ACCOUNT, { nowMs })))!;
   const first = await at(0);
-  assert.deepEqual([first.carried, first.carriers.max], [["USER.name", "USER.project"], 480]);
+  assert.deepEqual([first.channels, first.overflow, first.carriers.max], [[0, 1], [], 480]);
   assert.ok(first.carriers.used > 0 && first.carriers.used <= 480);
   assert.equal(await at(999), first);
-  assert.deepEqual((await at(1000)).carried, ["USER.name"]);
+  assert.deepEqual((await at(1000)).channels, [0]);
 });
 
 test("a request after a change does not get the block that was begun before it", async (context) => {

@@ -309,7 +309,7 @@ test("an answer that is repeated has the ends of the first, also when they have 
   const late = { code: "invalid_request", extra: { param: "facts[1].expires_at" } };
   await assert.rejects(written("other"), late);
   await assert.rejects(encode([{ label: "USER.nam", value: "x" }], { idempotencyKey: "once" }), {
-    code: "unknown_label",
+    code: "idempotency_mismatch",
   });
 });
 

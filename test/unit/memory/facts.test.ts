@@ -50,7 +50,7 @@ test("a forgotten fact is in no block, neither a new one nor the cached one", as
   await blocks.of(requester, viewOf("ada"));
   await forget("USER.name");
   assert.equal(blocks.cachedCount, 0);
-  assert.deepEqual((await blocks.of(requester, viewOf("ada")))?.carried, ["USER.project"]);
+  assert.deepEqual((await blocks.of(requester, viewOf("ada")))?.channels, [1]);
 });
 
 test("the fact that counts is forgotten, or that of the scope, and a user in all projects", async (context) => {

@@ -45,7 +45,7 @@ test("wrong code bits under a right checksum are found out, and the block is reb
 test("a block that is read back with another value is not lossless", async (context) => {
   const { services, workers, write } = await memoryServices(context);
   await write("ada", "Ada", "London");
-  workers.distort = (message, result) => (message.kind === "value" ? "Eve" : result);
+  workers.distort = (message, result) => (message.kind === "value" ? { channel: 0, value: "Eve" } : result);
   assert.equal((await flushUser(services, requester, input)).lossless, false);
 });
 

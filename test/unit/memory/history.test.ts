@@ -247,7 +247,7 @@ test("a user is put back to a moment: what was there comes back, what was not go
   assert.deepEqual([again.changes, again.isDone, again.used], [[], true, undefined]);
 });
 
-test("what has expired stays away when a user is put back, and what comes back has the life of its label", async (context) => {
+test("what has expired stays away when a user is put back, and what comes back has the end that it had", async (context) => {
   const { services, clock, factsOf } = await memoryServices(context);
   const { write, rollBack } = callsOf(services);
   const terms = { description: "what is brewing", example: "", oneOf: null, maxBytes: null, scope: null };
@@ -273,8 +273,8 @@ test("what has expired stays away when a user is put back, and what comes back h
   assert.deepEqual(
     factsOf(userId).map(({ value, expiresAtMs }) => [value, expiresAtMs]),
     [
-      ["oolong", 12_000 + 3_600_000],
-      ["long", null],
+      ["oolong", 1_000 + 3_600_000],
+      ["long", 1_000 + 1_000_000],
     ],
   );
 });

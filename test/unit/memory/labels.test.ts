@@ -6,7 +6,11 @@ import { AccountLabels, Labels, nearLabel } from "../../../src/memory/labels.ts"
 import type { Store } from "../../../src/memory/ports.ts";
 
 /** Of an account that has added none. */
-const labels = new Labels({ keysVersion: () => 1, readLabels: () => [] } as unknown as Store);
+const labels = new Labels({
+  keysVersion: () => 1,
+  readLabels: () => [],
+  readStrict: () => false,
+} as unknown as Store);
 const find = (label: string) => labels.find("acme", label);
 
 function accountWith(...own: string[]): AccountLabels {
@@ -121,16 +125,18 @@ test("a hint costs at most a millisecond, whatever the labels are", () => {
   }
 });
 
+const ADVICE =
+  "GET /channels lists those of the account, POST /channels adds one; new_label: true makes one of the person's own.";
+
 test("an unknown label is refused with the hint, where there is one", () => {
   assert.throws(() => find("USER.nam"), {
     code: "unknown_label",
-    message:
-      "There is no such label. Did you mean USER.name? GET /channels lists all of them, POST /channels adds one.",
+    message: `There is no such label. Did you mean USER.name? ${ADVICE}`,
     extra: { param: "label", hint: "USER.name" },
   });
   assert.throws(() => find("pet"), {
     code: "unknown_label",
-    message: "There is no such label. GET /channels lists all of them, POST /channels adds one.",
+    message: `There is no such label. ${ADVICE}`,
     extra: { param: "label" },
   });
 });

@@ -123,7 +123,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
 /** The code bits of another value under a checksum that holds: what no checksum finds out. */
 export function forgedCode({ label, value }: FactRecord, other: string): FactCode {
   const channel = numberOf(label);
-  const { version, bits } = codeOf(PLAIN_CODEBOOK, channel, other);
+  const { version, bits } = codeOf(PLAIN_CODEBOOK, { channel, value: other });
   const head = Buffer.of(version, channel, bits.length >> 8, bits.length & 255);
   return { version, bits, checksum: crc32(Buffer.concat([head, bits.bytes, Buffer.from(value)])) };
 }

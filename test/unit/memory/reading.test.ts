@@ -35,7 +35,7 @@ async function setUp(context: TestContext) {
   const fault = (expected: { channel: number; value: string }[], channels?: number[]) =>
     findReadBackFault(memory.services, memory.services.blockWork.begin(requester), "ada", {
       text,
-      expected,
+      expected: expected.map((fact) => ({ label: "", ...fact })),
       ...(channels === undefined ? {} : { channels }),
     });
   return { ...memory, text, read, fault };
@@ -120,7 +120,7 @@ test("another account, another user and a text without a block get the same refu
 test("a block of another format version is refused with its version, whoever it belongs to", async (context) => {
   const { read } = await setUp(context);
   const key = { id: 1, material: new Uint8Array(64).fill(9) };
-  const codebook = { ...PLAIN_CODEBOOK, version: 9 };
+  const codebook = { ...PLAIN_CODEBOOK, version: 6 };
   const { text } = buildBlock(
     FACTS.map((fact, order) => ({ ...fact, order })),
     { key, userId: "eve", codebook },
@@ -128,7 +128,7 @@ test("a block of another format version is refused with its version, whoever it 
   await assert.rejects(read(text), {
     code: "block_unreadable",
     message:
-      "This block cannot be read: the block has format version 9; this reader knows 1, 17. " +
+      "This block cannot be read: the block has format version 6; this reader knows 1, 9, 17. " +
       "Get a new one with GET /context or POST /flush.",
   });
 });

@@ -177,6 +177,28 @@ test("the demo is not exported", async (context) => {
   assert.deepEqual(await exported(store), []);
 });
 
+test("earlier values come through of places with facts and of places without", async (context) => {
+  const store = await temporaryStore(context);
+  const at = (place: string, value: string | null) =>
+    store.write({
+      ...viewOf("ada", "acme", { nowMs: Date.parse("2026-11-15T12:00:00Z") }),
+      changes: [{ place, label: "USER.name", value, keepHistory: true }],
+    });
+  for (const place of ["anvil", "loom"]) for (const value of ["Ada", "Grace"]) await at(place, value);
+  await at("anvil", null);
+  const copy = await temporaryStore(context);
+  await importInto(copy, ...(await exported(store)));
+  const { earlier } = (await copy.readLife("acme", "ada", { nowMs: IMPORT_MS }))!;
+  assert.deepEqual(
+    earlier.map(({ place, value }) => [place, value]),
+    [
+      ["anvil", "Ada"],
+      ["anvil", "Grace"],
+      ["loom", "Ada"],
+    ],
+  );
+});
+
 test("an import keeps the order in which facts were written, and their times", async (context) => {
   const copy = await temporaryStore(context);
   await importInto(copy, ...(await exported(await filledStore(context))));

@@ -23,7 +23,7 @@ test("a sound store has no findings, with and without code bits", async (context
   const sound = { users: 2, facts: 3, overflowed: 0, findings: [] };
   assert.deepEqual(await verify(), sound);
   for (const fact of factsOf("ada"))
-    await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, numberOf(fact.label), fact.value));
+    await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, { channel: numberOf(fact.label), value: fact.value }));
   assert.deepEqual(await verify(), sound);
 });
 
@@ -74,7 +74,7 @@ test("of more than 1,000 findings the first are told", async (context) => {
 test("code bits that fail their checksum are found", async (context) => {
   const { faults, factsOf, saveCode } = await setUp(context);
   const [fact] = factsOf("ada");
-  await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, numberOf(fact.label), "Eve"));
+  await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, { channel: numberOf(fact.label), value: "Eve" }));
   assert.deepEqual(await faults(), ["ada: the code bits kept on USER.name fail their checksum"]);
 });
 
@@ -109,10 +109,15 @@ test("a user that is forgotten during the walk is no fault", async (context) => 
   assert.deepEqual(await verify(), { users: 2, facts: 0, overflowed: 0, findings: [] });
 });
 
-test("a block that is read back with another value is found", async (context) => {
+test("a block that is read back with another value or label is found", async (context) => {
   const { faults, workers } = await setUp(context);
-  workers.distort = (message, result) => (message.kind === "value" && result === "London" ? "Paris" : result);
-  assert.deepEqual(await faults(), ["ada: what is read back differs from the state"]);
+  for (const other of [{ value: "Paris" }, { label: "HOME.city" }]) {
+    workers.distort = (message, result) => {
+      const fact = result as { value?: string };
+      return message.kind === "value" && fact.value === "London" ? { ...fact, ...other } : result;
+    };
+    assert.deepEqual(await faults(), ["ada: what is read back differs from the state"]);
+  }
 });
 
 test("a block that cannot be read back is found, with the reason", async (context) => {

@@ -71,7 +71,7 @@ test("a value whose code cannot fit is given up after a batch of steps", () => {
   const value = makeValue({ kind: "random ascii", bytes: VALUE_BYTES_MAX, seed: 1 });
   const steps = stepsOf(() => assert.equal(encodeValue(codebook, 0, value, 200), undefined));
   assert.ok(steps <= 32, `${steps} steps`);
-  assert.equal(encodeValue(codebook, 0, value, bitsMaxAlone(0)), undefined);
+  assert.equal(encodeValue(codebook, 0, value, bitsMaxAlone({ channel: 0 })), undefined);
 });
 
 test("up to the bound a value is coded as the model alone codes it", () => {

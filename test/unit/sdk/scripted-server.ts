@@ -3,6 +3,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
+import { freePort } from "../../../bench/store/free-port.ts";
 import type { Fetch } from "../../../src/sdk/index.ts";
 
 export interface SeenRequest {
@@ -87,9 +88,5 @@ export function scriptedFetch(script: (count: number) => object | "hang"): {
 
 /** An address where nothing listens. */
 export async function closedPort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await freePort()}`;
 }

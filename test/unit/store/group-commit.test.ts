@@ -147,6 +147,18 @@ test("group commit: an answer that changes nothing waits for the commits before 
   assert.equal(looked, "1");
 });
 
+test("group commit: writes that change nothing, one after the other, leave the event loop to others", async () => {
+  const { commit } = groupCommit();
+  let turns = 0;
+  let counting = setImmediate(function count() {
+    turns += 1;
+    counting = setImmediate(count);
+  });
+  for (let i = 0; i < 10; i++) await commit.run(() => {});
+  clearImmediate(counting);
+  assert.ok(turns >= 10, `${turns} turns`);
+});
+
 test("group commit: a failed commit is store_unavailable where nothing was stored, else outcome_unknown", async () => {
   for (const [nothingStored, code] of [
     [true, "store_unavailable"],

@@ -20,16 +20,16 @@ const REFUSED = () => Object.assign(new Error("invalid text"), { code: "22P02" }
 
 /** @param answers what the database says to one call after the other: an error, or nothing where it stores */
 function commitOn(
-  answers: (call: number) => Error | undefined,
+  answers: (call: number, isLong: boolean) => Error | undefined,
   workerOf = (_slot: number) => 0,
 ): GroupCommit {
   let calls = 0;
   const database = {
-    commit: async () => {
+    commit: async (_: unknown, isLong: boolean) => {
       calls += 1;
       const call = calls;
       await setImmediate();
-      const error = answers(call);
+      const error = answers(call, isLong);
       if (error !== undefined) throw error;
       return Array(2).fill({ outcome: "limit", used: 0 });
     },
@@ -97,6 +97,22 @@ test("group commit: queued writes of a locked user do not overtake those that ar
     }),
   );
   assert.deepEqual(stored, ["beside", "first", "second", "third"]);
+  await commit.close();
+});
+
+test("group commit: a write of many facts is stored apart, so that others do not wait for it", async () => {
+  const commits: boolean[] = [];
+  const commit = commitOn((_, isLong) => void commits.push(isLong));
+  const named = (count: number): [number, string][] => Array.from({ length: count }, (_, i) => [i, "x"]);
+  const value = { value: "x", revision: 1, ordinal: 1, updatedAtMs: 1, sinceMs: 1 };
+  const values = [{ ...value, writtenBy: null, sessionId: null }];
+  const lives = Array.from({ length: 65 }, (_, i) => ({ place: "", label: `OWN.l${i}`, values }));
+  await Promise.all([
+    commit.write(write("ada", [], { changes: [{ kind: "import", lives }] })),
+    commit.write(write("bob", named(40))),
+    commit.write(write("eve", named(1))),
+  ]);
+  assert.deepEqual(commits.sort(), [false, true]);
   await commit.close();
 });
 

@@ -42,7 +42,7 @@ test("long writes: a large user is rolled back, moved and erased whole, and noth
   await withFolder(async (folder) => {
     const store = await openFolder(folder);
     await fill(store, "ada");
-    const to = { toMs: 2_500, partial: false, ttls: new Map() };
+    const to = { toMs: 2_500, partial: false };
     const dry = await write(store, "ada", [{ kind: "rollback", within: "", dryRun: true, ...to }]);
     assert.ok(dry.outcome === "stored" && dry.report?.rollback?.changes.length === FACTS);
     await write(store, "ada", [{ kind: "rollback", within: "", dryRun: false, ...to }]);
@@ -108,7 +108,6 @@ test("long writes: a key's limit holds for what is counted while one is prepared
       toMs: 2_500,
       dryRun: false,
       partial: false,
-      ttls: new Map(),
     } as const;
     const counted = { account: "acme", places: [], nowMs: NOW_MS, quota };
     const outcomes = await Promise.all([

@@ -12,10 +12,10 @@ const NOW = Date.UTC(2026, 10, 15, 12);
 const HOUR_MS = 3_600_000;
 const UNTIL = NOW + 10 * HOUR_MS;
 
-async function databaseWithStore(context: TestContext) {
+async function databaseWithStore(context: TestContext, options = {}) {
   const url = await newDatabase();
   const sql = postgres(url, { max: 1 });
-  const store = await openStore(url);
+  const store = await openStore(url, options);
   context.after(async () => {
     await Promise.all([store.close(), sql.end()]);
   });
@@ -130,7 +130,8 @@ test("postgres: two nodes that end the same facts record each end once, at its m
 });
 
 test("postgres: facts of others end while somebody keeps a user locked", async (context) => {
-  const { sql, store } = await databaseWithStore(context);
+  // So long the locked user is waited for.
+  const { sql, store } = await databaseWithStore(context, { statementTimeoutMs: 5_000 });
   for (const userId of ["held", "ada"])
     await store.write({
       ...write(userId, []),

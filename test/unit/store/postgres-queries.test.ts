@@ -2,11 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import postgres from "postgres";
 import type { FactChange } from "../../../src/memory/ports.ts";
+import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import type { PostgresStore } from "../../../src/store/postgres/postgres-store.ts";
 import { readStatistics } from "../../../src/store/postgres/queries/upkeep.ts";
 import { NOW, write } from "../../conformance/store.ts";
+import { until } from "../../fixtures/waiting.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
 const MIB = 2 ** 20;
@@ -117,16 +120,48 @@ test("postgres: a node or a command without a limit of its own keeps the one in 
 
 test("postgres: where no history is kept any longer, all users of whom nothing else is left go, page after page", async () => {
   const url = await newDatabase();
-  const users = Array.from({ length: 501 }, (_, i) => `user${i}`);
+  // They are looked for in sixteen slots at a time.
+  const users = Array.from({ length: 20_000 }, (_, i) => `user${i}`)
+    .filter((userId) => userSlot("acme", userId) < 16)
+    .slice(0, 257);
   const store = await openStore(url, { historyMax: 8 });
   await Promise.all(
     users.map((userId) => change(store, userId, { place: "", label: "USER.name", value: "a" })),
   );
   await Promise.all(users.map((userId) => change(store, userId, forgotten)));
-  assert.equal((await store.statistics()).users, 501);
+  assert.equal((await store.statistics()).users, 257);
   await store.close();
   const bare = await openStore(url, { historyMax: 0 });
   await bare.sweep(NOW);
   assert.equal((await bare.statistics()).users, 0);
   await bare.close();
+});
+
+test("postgres: histories are shortened under the lock of their user, so that what another node writes meanwhile is counted", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url, { historyMax: 8 });
+  const sql = postgres(url, { max: 2 });
+  await change(store, "ada", { place: "", label: "USER.name", value: "a" });
+  await change(store, "ada", forgotten);
+  await change(store, "ada", { place: "", label: "USER.role", value: "b" });
+  await store.close();
+  const bare = await openStore(url, { historyMax: 0 });
+  let shortening: Promise<unknown> | undefined;
+  // A node with a higher limit forgets a fact, and keeps its history.
+  await sql.begin(async (node) => {
+    await node`SELECT FROM sideband.users FOR NO KEY UPDATE`;
+    shortening = bare.sweep(NOW);
+    const waiting = () =>
+      sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await until(async () => (await waiting()).length > 0);
+    await node`
+      INSERT INTO sideband.history SELECT slot, ordinal, revision, updated_at_ms, since_ms, updated_at_ms,
+        expires_at_ms, account, user_id, place, label, value, 'forgotten' FROM sideband.facts`;
+    await node`DELETE FROM sideband.facts`;
+    await node`UPDATE sideband.users SET facts = 0, heads = 2`;
+  });
+  await shortening;
+  const left = await sql`SELECT label FROM sideband.history UNION ALL SELECT user_id FROM sideband.users`;
+  assert.deepEqual([...left], [], "no history is left of a user who is gone");
+  await Promise.all([bare.close(), sql.end()]);
 });

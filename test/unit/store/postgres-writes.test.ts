@@ -215,7 +215,7 @@ test("postgres: after a sweep no table holds what has expired: no request, no an
 test("postgres: an error names its query, and a connection lost within a transaction ends no process", async (context) => {
   const url = await newDatabase();
   const proxy = await cuttingProxy(context, url);
-  const store = await openStore(proxy.url, { statementTimeoutMs: 60_000 });
+  const store = await openStore(proxy.url);
   const sql = postgres(url, { max: 2 });
   context.after(() => Promise.all([sql.end(), store.close()]));
   // An error of the server that no caller may see: the place is in its stack.

@@ -1,7 +1,7 @@
 /**
  * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0013).
  *
- * Users, facts and history are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
+ * Users, facts, history and free labels are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
  * stays on the coordinator: on a worker it would be missing to the users of all others when that one stops. Nodes may
  * connect to any machine of the cluster. The statements are those of a single PostgreSQL; only their rows
  * come in another form (queries/statements.ts).
@@ -17,7 +17,7 @@ class DistributionError extends OperatorError {
 }
 
 /** Colocated with the first one. */
-export const DISTRIBUTED_TABLES = ["users", "facts", "history"] as const;
+export const DISTRIBUTED_TABLES = ["users", "facts", "history", "free_labels"] as const;
 export const COORDINATOR_TABLES = [
   "month_counters",
   "day_counters",

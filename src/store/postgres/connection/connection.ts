@@ -40,6 +40,9 @@ class ServerError extends Error {
   }
 }
 
+/** A piece of an answer after which there may be more. */
+const LARGE_BYTES = 2 ** 14;
+
 const CLOSED = () => Object.assign(new Error("the connection was closed"), { code: "CONNECTION_CLOSED" });
 
 export class Connection {
@@ -64,7 +67,7 @@ export class Connection {
       const { tls } = options.address;
       const stream = await openStream({ ...host, tls, ca: options.ca, timeoutMs });
       // The client names them in its messages.
-      this.#socket = Object.assign(inOnePiece(stream), host);
+      this.#socket = Object.assign(inOnePiece(inTurns(stream)), host);
       this.#tellLater(stream);
       return this.#socket;
     };
@@ -194,6 +197,15 @@ function inOnePiece(stream: Socket): Socket {
     return true;
   };
   return stream;
+}
+
+/** The client makes rows of all that has come: of a large answer others have the event loop in between. */
+function inTurns(stream: Socket): Socket {
+  return stream.on("data", ({ length }: Buffer) => {
+    if (length < LARGE_BYTES) return;
+    stream.pause();
+    setImmediate(() => stream.resume());
+  });
 }
 
 function startupRefusal(error: unknown): ServerError | undefined {

@@ -55,6 +55,8 @@ type PoolName = "reads" | "writes" | "commits";
 
 /** How long the server's own time-out error may take to arrive. */
 const GRACE_MS = 1_000;
+/** What a transaction on a whole user may take besides. */
+const LONG_MS = 60_000;
 const LISTEN_AGAIN_MS = 1_000;
 const CONFLICT_ATTEMPTS = 8;
 /** Between two attempts to lock what somebody else has locked: meanwhile others have the connection. */
@@ -124,15 +126,17 @@ export class Database {
   /**
    * Runs a transaction on a connection that nobody else uses meanwhile, and repeats it after a conflict with another node's.
    * It does not wait for a lock: it fails at once. Where it fails before its commit is sent, nothing is stored.
+   *
+   * @param isLong it has many statements, and works on their answers in between
    */
-  async commit<T>(transaction: Transaction<T>): Promise<T> {
+  async commit<T>(transaction: Transaction<T>, isLong = false): Promise<T> {
     for (let conflicts = 1; ; conflicts++) {
       let isSent = false;
       const onSend = () => {
         isSent = true;
       };
       try {
-        return await this.#run("commits", (sql) => transaction(sql, onSend));
+        return await this.#run("commits", (sql) => transaction(sql, onSend), isLong ? LONG_MS : 0);
       } catch (error) {
         const cause = error instanceof Failure ? error.extra.cause : error;
         if (isConflict(cause) && conflicts < CONFLICT_ATTEMPTS) continue;
@@ -197,7 +201,7 @@ export class Database {
     ]);
   }
 
-  async #run<T>(name: PoolName, query: Query<T>): Promise<T> {
+  async #run<T>(name: PoolName, query: Query<T>, moreMs = 0): Promise<T> {
     if (this.#closed) throw unavailable("The store is closed.");
     if (this.#pending >= this.#options.pendingMax) {
       throw new Failure("overloaded", "Too many requests are waiting for the database.", { retryAfterS: 1 });
@@ -211,7 +215,7 @@ export class Database {
       const taken = offered instanceof Connection ? offered : await offered;
       connection = taken;
       const limitMs = this.#options.connectTimeoutMs + this.#options.statementTimeoutMs + GRACE_MS;
-      timer = startTimer(() => taken.drop(NO_ANSWER()), limitMs);
+      timer = startTimer(() => taken.drop(NO_ANSWER()), limitMs + moreMs);
       return await taken.run(query);
     } catch (error) {
       if (this.#count(error)) connection?.drop(error as Error);

@@ -6,7 +6,9 @@
  */
 
 import { randomInt } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { assert } from "../../../base/assert.ts";
+import { inSlices, type Sliced } from "../../../base/slices.ts";
 
 export class MixedUpError extends Error {
   override name = "MixedUpError";
@@ -62,11 +64,16 @@ export async function rowsOf<Row extends Ticketed>(
   } catch (error) {
     throw asMixedUp(error);
   }
+  await inSlices(check(rows, ticket), setImmediate);
+  return rows;
+}
+
+function* check(rows: readonly Ticketed[], ticket: number): Sliced<void> {
   for (const row of rows) {
+    yield;
     Object.setPrototypeOf(row, NO_COLUMN);
     if (row.ticket !== ticket) throw new MixedUpError();
   }
-  return rows;
 }
 
 /** The row of a statement that always returns one, outside of requests. */

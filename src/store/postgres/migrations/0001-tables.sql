@@ -5,11 +5,13 @@
 -- Texts compare byte by byte (collation "C"). Times are milliseconds since 1970, UTC.
 
 -- Facts at all places, and labels that have a history and no fact: a user without either is removed. The first revision of
--- a life grows with time, so that one is never used again, not even after a user was forgotten.
+-- a life grows with time, so that one is never used again, not even after a user was forgotten. `numbers`: the last
+-- number that one of the person's free labels was given.
 CREATE TABLE sideband.users (
   slot integer NOT NULL,
   facts integer NOT NULL DEFAULT 0,
   heads integer NOT NULL DEFAULT 0,
+  numbers integer NOT NULL DEFAULT 0,
   revision bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
   account text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -27,6 +29,8 @@ CREATE TABLE sideband.facts (
   expires_at_ms bigint,
   code_length integer,
   ordinal integer NOT NULL,
+  -- That of its label, where it is a free one.
+  number integer,
   account text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   place text COLLATE "C" NOT NULL,
@@ -48,6 +52,7 @@ CREATE TABLE sideband.history (
   updated_at_ms bigint NOT NULL,
   since_ms bigint NOT NULL,
   ended_at_ms bigint NOT NULL,
+  expires_at_ms bigint,
   account text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   place text COLLATE "C" NOT NULL,
@@ -57,6 +62,18 @@ CREATE TABLE sideband.history (
   written_by text COLLATE "C",
   session_id text COLLATE "C",
   PRIMARY KEY (slot, account, user_id, place, label, ordinal)
+);
+
+-- Labels that persons have made by writing them. `uses`: places where it has a fact or a history; without one it is removed.
+CREATE TABLE sideband.free_labels (
+  slot integer NOT NULL,
+  number integer NOT NULL,
+  uses integer NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  label text COLLATE "C" NOT NULL,
+  description text COLLATE "C",
+  PRIMARY KEY (slot, account, user_id, label)
 );
 
 -- The exact count of a key with a monthly limit: the row that its writes of all nodes wait for.

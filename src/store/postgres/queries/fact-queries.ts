@@ -4,19 +4,21 @@
  */
 
 import { USER_ID_LENGTH_MAX } from "../../../base/limits.ts";
+import { atOnce, inSlices, type Sliced } from "../../../base/slices.ts";
 import type {
   EarlierFact,
   FactRecord,
+  FreeLabelsAsked,
   PlacedCode,
   UserDescription,
   UserLife,
   UserState,
   View,
 } from "../../../memory/ports.ts";
-import type { Place } from "../../../memory/records.ts";
+import type { FreeLabel, Place } from "../../../memory/records.ts";
 import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
-import { answerOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
+import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf, withChecksum } from "./fact-rows.ts";
 import { arraysOf, hexOf, Statements } from "./statements.ts";
 
@@ -24,9 +26,12 @@ import { arraysOf, hexOf, Statements } from "./statements.ts";
 type FoundRow = { readonly ticket: number } & (FactRow | { readonly label: null });
 type UserRow = FoundRow & { readonly user_revision: number };
 
+/** Resolves when it is the caller's turn to go on with many rows. */
+type Turn = () => Promise<void>;
+
 const FACT_COLUMNS = (sql: Sql) => sql`
   f.place, f.label, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
-  f.ordinal`;
+  f.ordinal, f.number AS label_number`;
 
 export function readFact(
   { account, userId, places, nowMs }: View,
@@ -41,7 +46,7 @@ export function readFact(
           AND f.place = ANY(${[...places]}::text[]) AND f.label = ${label}
           AND (f.expires_at_ms IS NULL OR f.expires_at_ms > ${nowMs})`,
     );
-    return countingIn(places, factsOf(rows))[0];
+    return countingIn(places, atOnce(factsOf(rows)))[0];
   };
 }
 
@@ -57,7 +62,7 @@ export function readStamp(account: string, userId: string): Query<string | undef
 }
 
 /** Both tables are named by the user itself, so that a cluster finds their machine. */
-export function readUser({ account, userId, places, nowMs }: View): Query<UserState | undefined> {
+export function readUser({ account, userId, places, nowMs }: View, turn: Turn): Query<UserState | undefined> {
   const slot = userSlot(account, userId);
   return async (sql) => {
     const rows = await answerOf(
@@ -69,7 +74,7 @@ export function readUser({ account, userId, places, nowMs }: View): Query<UserSt
         LEFT JOIN sideband.facts AS f ON f.slot = ${slot} AND f.account = ${account} AND f.user_id = ${userId}
           AND f.place = ANY(${[...places]}::text[]) AND (f.expires_at_ms IS NULL OR f.expires_at_ms > ${nowMs})`,
     );
-    const all = factsOf(rows);
+    const all = await inSlices(factsOf(rows), turn);
     if (all.length === 0) return undefined;
     const ends = all.flatMap(({ expiresAtMs }) => expiresAtMs ?? []);
     return {
@@ -87,6 +92,7 @@ export function readLife(
   account: string,
   userId: string,
   { nowMs, place, label }: { readonly nowMs: number; readonly place?: Place; readonly label?: string },
+  turn: Turn,
 ): Query<UserLife | undefined> {
   const slot = userSlot(account, userId);
   return async (sql) => {
@@ -101,24 +107,33 @@ export function readLife(
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
         LEFT JOIN (
           SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal,
-            CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms
+            number, CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms
           FROM sideband.facts WHERE ${isOfUser}
           UNION ALL
-          SELECT place, label, value, revision, updated_at_ms, since_ms, NULL, written_by, session_id, ordinal,
-            ended, ended_at_ms
+          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal,
+            NULL, ended, ended_at_ms
           FROM sideband.history WHERE ${isOfUser}
         ) AS f ON true
         ORDER BY f.place, f.label, f.ordinal`,
     );
     if (rows[0].user_revision === null) return undefined;
-    const isEnded = (row: LifeRow): row is LifeRow & FactRow & { ended: EarlierFact["ended"] } =>
-      row.label !== null && row.ended !== null;
-    return {
-      stamp: stampOf(rows[0].user_revision),
-      facts: factsOf(rows.filter((row) => !isEnded(row))),
-      earlier: rows.filter(isEnded).map(earlierOf),
-    };
+    return { stamp: stampOf(rows[0].user_revision), ...(await inSlices(lifeOf(rows), turn)) };
   };
+}
+
+function isEnded<Row extends Pick<LifeRow, "ended">>(row: Row): row is Row & { ended: EarlierFact["ended"] } {
+  return row.ended !== null;
+}
+
+function* lifeOf(rows: readonly LifeRow[]): Sliced<Pick<UserLife, "facts" | "earlier">> {
+  const life = { facts: [] as FactRecord[], earlier: [] as EarlierFact[] };
+  for (const row of rows) {
+    yield;
+    if (row.label === null) continue;
+    if (isEnded(row)) life.earlier.push(earlierOf(row));
+    else life.facts.push(factOf(row));
+  }
+  return life;
 }
 
 /** What a list of users shows of one. */
@@ -165,6 +180,28 @@ export function listPlaces(account: string, userId: string): Query<Place[]> {
         ORDER BY f.place`,
     );
     return rows.flatMap(({ place }) => place ?? []);
+  };
+}
+
+/** The labels that a person has made. They are ASCII: all that begin with the prefix are below the prefix and a tilde. */
+export function readFreeLabels(
+  account: string,
+  userId: string,
+  { prefix, after = "", limit }: FreeLabelsAsked,
+): Query<FreeLabel[]> {
+  type Row = Ticketed & (FreeLabel | { readonly label: null });
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<Row[]>`
+        SELECT t.ticket, l.label, l.number, l.uses, l.description FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN (
+          SELECT label, number, uses, description FROM sideband.free_labels
+          WHERE slot = ${userSlot(account, userId)} AND account = ${account} AND user_id = ${userId}
+            AND label > ${after} AND label >= ${prefix} AND label < ${`${prefix}~`}
+          ORDER BY label LIMIT ${limit}) AS l ON true
+        ORDER BY l.label`,
+    );
+    return rows.flatMap((row) => (row.label === null ? [] : [recordOf(row)]));
   };
 }
 
@@ -263,8 +300,13 @@ async function readPage(
   return rows.filter(({ slot }) => slot !== null);
 }
 
-function factsOf(rows: readonly FoundRow[]): FactRecord[] {
-  return rows.flatMap((row) => (row.label === null ? [] : [factOf(row)]));
+function* factsOf(rows: readonly FoundRow[]): Sliced<FactRecord[]> {
+  const facts: FactRecord[] = [];
+  for (const row of rows) {
+    yield;
+    if (row.label !== null) facts.push(factOf(row));
+  }
+  return facts;
 }
 
 /** Of several facts on a label, the one of the innermost place; in the order of labels. */

@@ -14,13 +14,16 @@ export interface FactRow {
   readonly written_by: string | null;
   readonly session_id: string | null;
   readonly ordinal: number;
+  /** Of a present fact. */
+  readonly label_number?: number | null;
   readonly codebook_version?: number | null;
   readonly code_length?: number | null;
   readonly code_bytes?: Uint8Array | null;
 }
 
 export function factOf(row: FactRow): FactRecord {
-  const fact = { ...lastingOf(row), expiresAtMs: row.expires_at_ms };
+  const { label_number: number } = row;
+  const fact = { ...keptOf(row), ...(number == null ? {} : { number }) };
   // Most statements do not ask for the code, and a column that is not in a row must not be read.
   if (!("codebook_version" in row)) return fact;
   const { codebook_version: version, code_length: length, code_bytes: bytes } = row;
@@ -33,11 +36,10 @@ export function factOf(row: FactRow): FactRecord {
 export function earlierOf(
   row: FactRow & { readonly ended: EarlierFact["ended"]; readonly ended_at_ms: number },
 ): EarlierFact {
-  return { ...lastingOf(row), ended: row.ended, endedAtMs: row.ended_at_ms };
+  return { ...keptOf(row), ended: row.ended, endedAtMs: row.ended_at_ms };
 }
 
-/** What a fact has for ever. */
-function lastingOf(row: FactRow) {
+function keptOf(row: FactRow) {
   return {
     place: row.place,
     label: row.label,
@@ -45,6 +47,7 @@ function lastingOf(row: FactRow) {
     revision: row.revision,
     updatedAtMs: row.updated_at_ms,
     sinceMs: row.since_ms,
+    expiresAtMs: row.expires_at_ms,
     writtenBy: row.written_by,
     sessionId: row.session_id,
     ordinal: row.ordinal,

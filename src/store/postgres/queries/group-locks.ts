@@ -156,6 +156,7 @@ interface UserCounts extends Ticketed {
   readonly revision: number;
   readonly facts: number;
   readonly heads: number;
+  readonly numbers: number;
 }
 
 /** A new one gets the revision that its table has for it. */
@@ -172,7 +173,8 @@ export async function lockUsers(
     INSERT INTO sideband.users AS u (slot, account, user_id) ${statements.rows(types, cells)} ${isMissing}
     ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = u.revision`;
   const found = await answerOf((ticket) => {
-    const columns = part`${ticket}::bigint AS ticket, u.account, u.user_id, u.revision, u.facts, u.heads`;
+    const counts = part`u.revision, u.facts, u.heads, u.numbers`;
+    const columns = part`${ticket}::bigint AS ticket, u.account, u.user_id, ${counts}`;
     if (statements.isCluster) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
     return statements.send<UserCounts>`
       WITH known AS (

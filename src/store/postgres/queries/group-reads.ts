@@ -3,11 +3,14 @@
  * together; nobody waits between them.
  */
 
+import { findChannel } from "../../../base/channels.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
 import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
+import type { FreeLabel } from "../../../memory/records.ts";
 import { quotaSlot } from "../cluster/placement.ts";
 import type { Ticketed } from "../connection/tickets.ts";
+import { isLong } from "../write-queue.ts";
 import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
 import {
   counterName,
@@ -25,7 +28,9 @@ export interface FoundUserRow {
   readonly revision: number;
   readonly facts: number;
   readonly heads: number;
+  readonly numbers: number;
   readonly named: readonly FoundFact[];
+  readonly labels: readonly FreeLabel[];
 }
 
 export interface FoundGroup {
@@ -52,7 +57,7 @@ const BEGIN = `
   SET LOCAL idle_in_transaction_session_timeout = '3s'; SELECT pg_current_xact_id(),
     CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`;
 
-/** What becomes of a large user is decided in slices. */
+/** What becomes of many facts is decided in slices. */
 const LONG_IDLE = "SET LOCAL idle_in_transaction_session_timeout = '30s'";
 
 /** The rows of a statement are estimated as what they usually are, not looked at each time; a cluster has to. */
@@ -76,6 +81,7 @@ export async function readGroup(
   const queries = [
     ...namedParts(statements, users),
     ...insideParts(statements, users),
+    ...labelParts(statements, users),
     ...viewParts(statements, users, views),
     ...answerParts(requests),
     ...usedParts(counters),
@@ -83,7 +89,7 @@ export async function readGroup(
   ];
   const hasKeys = requests.some(({ idempotency }) => idempotency !== undefined);
   const settings = [...(statements.isCluster ? [] : [ONE_PLAN]), ...(hasKeys ? [] : [LOCK_TIMEOUT])];
-  if (users.some(({ inside }) => inside.length > 0)) settings.push(LONG_IDLE);
+  if (requests.some(isLong)) settings.push(LONG_IDLE);
   const begun = statements.run([BEGIN, ...settings].join("; "));
   const replays = lockReplays(statements, requests);
   const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;
@@ -95,11 +101,12 @@ export async function readGroup(
   const byKind = await inSlices(groupedByKind(await found), turn);
   const counts = await locked;
   const named = await inSlices(foundOf(users, byKind), turn);
+  const labels = freeLabelsOf(users, byKind.get("label") ?? []);
   const inViews = new Map(byKind.get("view")?.map((row) => [row.number, row]));
   return {
     users: users.map((user, i) => {
-      const { revision, facts, heads } = counts.get(userName(user)) ?? missing();
-      return { revision, facts, heads, named: named[i] };
+      const { revision, facts, heads, numbers } = counts.get(userName(user)) ?? missing();
+      return { revision, facts, heads, numbers, named: named[i], labels: labels[i] };
     }),
     replays: withAnswers(await replays, byKind.get("answer") ?? []),
     used: new Map(
@@ -124,26 +131,29 @@ function missing(): never {
  * What is read is rows of one kind or another, in the columns of a fact:
  * - fact: a present value of the user of this number; earlier: one of the history;
  * - last: `ordinal` of the last value on a label of the user without a fact;
+ * - label: a free label of the user; its uses are the ordinal, its description is the value;
  * - view: `ordinal` labels with a fact that does not end, and the ends of the other labels;
  * - answer: what was answered to the write of this number;
  * - used: encodes of the counter of this number, as the revision;
  * - heard: an account, as the place.
  */
 interface GroupRow extends Ticketed, FactRow {
-  readonly kind: "fact" | "earlier" | "last" | "view" | "answer" | "used" | "heard";
+  readonly kind: "fact" | "earlier" | "last" | "label" | "view" | "answer" | "used" | "heard";
   readonly number: number;
   readonly ended: EarlierFact["ended"];
   readonly ended_at_ms: number;
 }
 
 const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, updated_at_ms, since_ms, written_by,
-  session_id, expires_at_ms, ended, ended_at_ms)`;
+  session_id, expires_at_ms, ended, ended_at_ms, label_number)`;
 
 const FACT = part`
-  f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id`;
+  f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id,
+  f.expires_at_ms`;
 
 /** The columns after the revision, and those after the value, of a row that is no fact. */
-const NO_TIMES = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint`;
+const NO_ENDS = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint`;
+const NO_TIMES = part`${NO_ENDS}, NULL::integer`;
 const NO_FACT = part`NULL::bigint, ${NO_TIMES}`;
 
 /** Of labels that have no fact any more the history tells which value was the last. */
@@ -166,7 +176,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
   if (named.length > 0)
     parts.push(
       part`
-        SELECT 'fact', t.number, ${FACT}, f.expires_at_ms, NULL::text, NULL::bigint
+        SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number
         FROM ${namesOf(named)} JOIN sideband.facts AS f ON ${joinOf(named)}`,
       part`
         SELECT 'last', t.number, f.place, f.label, max(f.ordinal), NULL::text, ${NO_FACT}
@@ -177,7 +187,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
     );
   if (withHistory.length > 0)
     parts.push(part`
-      SELECT 'earlier', t.number, ${FACT}, NULL::bigint, f.ended, f.ended_at_ms
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer
       FROM ${namesOf(withHistory)} JOIN sideband.history AS f ON ${joinOf(withHistory)}`);
   return parts;
 }
@@ -197,12 +207,42 @@ function insideParts(statements: Statements, users: readonly GroupUser[]): Part[
         AND (o.outside = '' OR f.place = o.outside OR starts_with(f.place, o.outside || '/')))`;
   return [
     part`
-      SELECT 'fact', t.number, ${FACT}, f.expires_at_ms, NULL::text, NULL::bigint
+      SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number
       FROM ${ofUsers} JOIN sideband.facts AS f ON ${isInside}`,
     part`
-      SELECT 'earlier', t.number, ${FACT}, NULL::bigint, f.ended, f.ended_at_ms
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer
       FROM ${ofUsers} JOIN sideband.history AS f ON ${isInside}`,
   ];
+}
+
+/** The free labels that are named, and all of a user of whom more is asked than names. */
+function labelParts(statements: Statements, users: readonly GroupUser[]): Part[] {
+  const partOf = (cells: readonly Cell[][], isWanted: Part) => {
+    if (cells.length === 0) return [];
+    return [
+      part`
+        SELECT 'label', t.number, NULL::text, f.label, f.uses, f.description, NULL::bigint, ${NO_ENDS}, f.number
+        FROM (${arraysOf(["integer", "text", "text", "text", "integer"], cells)})
+          AS t (slot, account, user_id, label, number)
+        JOIN sideband.free_labels AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id
+          ${isWanted} ${statements.slotsOf(cells)}`,
+    ];
+  };
+  const named = users.flatMap(({ slot, account, userId, names, inside }, i): Cell[][] => {
+    const labels = new Set(names.map(({ label }) => label).filter((label) => !findChannel(label)));
+    return inside.length > 0 ? [] : [...labels].map((label) => [slot, account, userId, label, i]);
+  });
+  const whole = users.flatMap(({ slot, account, userId, inside }, i): Cell[][] => {
+    return inside.length === 0 ? [] : [[slot, account, userId, null, i]];
+  });
+  return [...partOf(named, part`AND f.label = t.label`), ...partOf(whole, part``)];
+}
+
+function freeLabelsOf(users: readonly GroupUser[], rows: readonly GroupRow[]): FreeLabel[][] {
+  const labels = users.map((): FreeLabel[] => []);
+  for (const { number: user, label, label_number: number, ordinal: uses, value: description } of rows)
+    labels[user].push({ label, number: number!, uses, description });
+  return labels;
 }
 
 /** Places of a user whose labels a write counts. */
@@ -322,7 +362,12 @@ function* foundOf(
     found[user].set(name, known);
     return known;
   };
-  for (const [user, { names }] of users.entries()) for (const name of names) of(user, name);
+  for (const [user, { names }] of users.entries()) {
+    for (const name of names) {
+      yield;
+      of(user, name);
+    }
+  }
   for (const kind of ["fact", "earlier", "last"]) {
     for (const row of byKind.get(kind) ?? []) {
       yield;

@@ -1,7 +1,9 @@
 /** The second trip of a group: what the law has made of it is stored, and committed with it. */
 
+import { inSlices, type Sliced } from "../../../base/slices.ts";
 import type { FactDifference, UserMemory } from "../../../memory/law/user-memory.ts";
 import type { FactRecord, WriteRequest } from "../../../memory/ports.ts";
+import type { FreeLabel } from "../../../memory/records.ts";
 import { quotaSlot, replaySlot } from "../cluster/placement.ts";
 import { answerOf, type Ticketed } from "../connection/tickets.ts";
 import { type ErasedPlace, type GroupEvent, removeEvents, storeEvents } from "./group-events.ts";
@@ -51,7 +53,7 @@ interface Count {
 
 const INTEGER_MAX = 2 ** 31 - 1;
 /** Facts, and events, that become rows in one go. A group of others has fewer. */
-const CHANGED_MAX = 512;
+const CHANGED_MAX = 128;
 const EVENTS_MAX = 1_000;
 
 /**
@@ -65,8 +67,9 @@ export async function storeGroup(
   records: GroupRecords,
   turn: () => Promise<void>,
 ): Promise<Map<string, number>> {
-  const changed = users.flatMap((user, i) =>
-    Array.from(memories[i].differences(), (difference) => ({ user, difference })),
+  const changed = await inSlices(changesOf(users, memories), turn);
+  const labels = users.flatMap((user, i) =>
+    Array.from(memories[i].labelDifferences(), ({ label, present }) => ({ user, label, present })),
   );
   const stored = users.map((user, i) => ({ user, memory: memories[i] }));
   const { months, days } = countsOf(records);
@@ -89,6 +92,7 @@ export async function storeGroup(
     statements.change([
       ...removeFacts(statements, rest),
       ...shortenHistory(statements, rest),
+      ...removeFreeLabels(statements, labels),
       ...removeUsers(statements, stored),
       ...removeReplays(records),
     ]),
@@ -99,6 +103,7 @@ export async function storeGroup(
       ...countDays(statements, days),
       ...storeFacts(statements, rest),
       ...storeHistory(statements, rest),
+      ...storeFreeLabels(statements, labels),
       ...storeUsers(statements, stored),
       ...storeReplays(statements, records),
     ]),
@@ -118,6 +123,17 @@ export async function storeGroup(
 interface ChangedFact {
   readonly user: GroupUser;
   readonly difference: FactDifference;
+}
+
+function* changesOf(users: readonly GroupUser[], memories: readonly UserMemory[]): Sliced<ChangedFact[]> {
+  const changed: ChangedFact[] = [];
+  for (const [i, user] of users.entries()) {
+    for (const difference of memories[i].differences()) {
+      yield;
+      changed.push({ user, difference });
+    }
+  }
+  return changed;
 }
 
 const USER: readonly ColumnType[] = ["integer", "text", "text"];
@@ -151,17 +167,18 @@ function valueCells(fact: Omit<FactRecord, "expiresAtMs" | "code">): Cell[] {
 function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Part[] {
   const put = changed.flatMap((fact) => {
     const { present } = fact.difference;
-    return present === undefined ? [] : [[...nameCells(fact), ...valueCells(present), present.expiresAtMs]];
+    if (present === undefined) return [];
+    return [[...nameCells(fact), ...valueCells(present), present.expiresAtMs, present.number ?? null]];
   });
   return statements.parts(put).map(
     (cells) => part`
       INSERT INTO sideband.facts AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
-        since_ms, value, written_by, session_id, expires_at_ms)
-      ${statements.rows([...NAME, ...VALUE, "bigint"], cells)}
+        since_ms, value, written_by, session_id, expires_at_ms, number)
+      ${statements.rows([...NAME, ...VALUE, "bigint", "integer"], cells)}
       ON CONFLICT (slot, account, user_id, place, label) DO UPDATE SET ordinal = excluded.ordinal,
         revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms,
         value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id,
-        expires_at_ms = excluded.expires_at_ms, codebook_version = NULL, code_length = NULL, code_bytes = NULL`,
+        expires_at_ms = excluded.expires_at_ms, number = excluded.number, codebook_version = NULL, code_length = NULL, code_bytes = NULL`,
   );
 }
 
@@ -183,6 +200,7 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
     fact.difference.added.map((earlier) => [
       ...nameCells(fact),
       ...valueCells(earlier),
+      earlier.expiresAtMs,
       earlier.ended,
       earlier.endedAtMs,
     ]),
@@ -190,8 +208,39 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
   return statements.parts(added).map(
     (cells) => part`
       INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
-        since_ms, value, written_by, session_id, ended, ended_at_ms)
-      ${statements.rows([...NAME, ...VALUE, "text", "bigint"], cells)}`,
+        since_ms, value, written_by, session_id, expires_at_ms, ended, ended_at_ms)
+      ${statements.rows([...NAME, ...VALUE, "bigint", "text", "bigint"], cells)}`,
+  );
+}
+
+interface ChangedLabel {
+  readonly user: GroupUser;
+  readonly label: string;
+  readonly present: FreeLabel | undefined;
+}
+
+function removeFreeLabels(statements: Statements, labels: readonly ChangedLabel[]): Part[] {
+  const gone = labels.filter(({ present }) => present === undefined);
+  return statements.parts(gone.map(({ user, label }): Cell[] => [...userCells(user), label])).map(
+    (cells) => part`
+      DELETE FROM sideband.free_labels AS f USING (${arraysOf([...USER, "text"], cells)})
+        AS t (slot, account, user_id, label)
+      WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.label = t.label
+        ${statements.slotsOf(cells)}`,
+  );
+}
+
+function storeFreeLabels(statements: Statements, labels: readonly ChangedLabel[]): Part[] {
+  const put = labels.flatMap(({ user, label, present }): Cell[][] => {
+    if (present === undefined) return [];
+    return [[...userCells(user), label, present.number, present.uses, present.description]];
+  });
+  return statements.parts(put).map(
+    (cells) => part`
+      INSERT INTO sideband.free_labels AS f (slot, account, user_id, label, number, uses, description)
+      ${statements.rows([...USER, "text", "integer", "integer", "text"], cells)}
+      ON CONFLICT (slot, account, user_id, label) DO UPDATE SET number = excluded.number, uses = excluded.uses,
+        description = excluded.description`,
   );
 }
 
@@ -214,16 +263,16 @@ function storeUsers(statements: Statements, users: readonly StoredUser[]): Part[
   const used = users.filter(({ memory: { facts, heads } }) => facts + heads > 0);
   return statements
     .parts(
-      used.map(({ user, memory: { revision, facts, heads } }): Cell[] => {
-        return [...userCells(user), revision, facts, heads];
+      used.map(({ user, memory: { revision, facts, heads, numbers } }): Cell[] => {
+        return [...userCells(user), revision, facts, heads, numbers];
       }),
     )
     .map(
       (cells) => part`
-      INSERT INTO sideband.users AS u (slot, account, user_id, revision, facts, heads)
-      ${statements.rows([...USER, "bigint", "integer", "integer"], cells)}
+      INSERT INTO sideband.users AS u (slot, account, user_id, revision, facts, heads, numbers)
+      ${statements.rows([...USER, "bigint", "integer", "integer", "integer"], cells)}
       ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = excluded.revision, facts = excluded.facts,
-        heads = excluded.heads`,
+        heads = excluded.heads, numbers = excluded.numbers`,
     );
 }
 

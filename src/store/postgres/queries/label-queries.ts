@@ -11,7 +11,7 @@ import type {
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
-import { bumpVersion } from "./key-queries.ts";
+import { agreeOn, bumpVersion, readSetting } from "./key-queries.ts";
 
 /** The columns of what is not known are null. */
 type LabelRow = Ticketed &
@@ -95,6 +95,21 @@ export function isUsed(account: string, label: string): Query<boolean> {
     }
     return false;
   };
+}
+
+/** The account follows. */
+const STRICT = "strict labels of ";
+
+export function readStrict(account: string): Query<boolean> {
+  return async (sql) => (await readSetting(STRICT + account)(sql)) !== undefined;
+}
+
+export function changeStrict(account: string, isStrict: boolean): (sql: Sql) => Versioned<void> {
+  return changeLabels(async (tx) => {
+    const name = STRICT + account;
+    if (isStrict) await agreeOn(name, "on")(tx);
+    else await tx`DELETE FROM sideband.settings WHERE slot = ${DIRECTORY_SLOT} AND name = ${name}`;
+  });
 }
 
 function changeLabels<T>(change: (tx: Sql) => Promise<T>): (sql: Sql) => Versioned<T> {

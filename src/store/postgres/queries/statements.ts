@@ -75,7 +75,8 @@ export class Statements {
         (ticket) => this.send<Row>`SELECT ${ticket}::bigint AS ticket, t.* FROM (${query}) AS t ${columns}`,
       ),
     );
-    return (await allOf(answers)).flat();
+    const found = await allOf(answers);
+    return found.length === 1 ? found[0] : found.flat();
   }
 
   /** Makes changes, each an INSERT, UPDATE or DELETE without RETURNING, of which none needs to see another. */

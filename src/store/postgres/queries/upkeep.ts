@@ -113,7 +113,7 @@ export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
   return async (sql) => {
     const startedMs = monotonic.now();
     const before = await readStatistics()(sql);
-    for (const table of ["replays", "answers", "events", "users", "facts", "history"])
+    for (const table of ["replays", "answers", "events", "users", "facts", "history", "free_labels"])
       await sql`VACUUM (FULL, ANALYZE) ${sql(`sideband.${table}`)}`;
     const after = await readStatistics()(sql);
     return {

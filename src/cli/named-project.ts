@@ -1,0 +1,46 @@
+/**
+ * The project that --project names: by its whole name, or by a beginning that no other project of the user has. A name that
+ * fits none may be a new one, or one whose facts are forgotten, so it is used as it is, with a line that says which there are.
+ */
+
+import type { Sideband } from "../sdk/index.ts";
+import { CommandError } from "./command.ts";
+
+/** More would hide the line. */
+const LISTED_MAX = 20;
+
+/** @param name PROJECT or PROJECT/WORKTREE, as it was typed */
+export async function namedProject(
+  memory: Pick<Sideband<string>, "users">,
+  userId: string,
+  name: string,
+): Promise<{ readonly project: string; readonly note?: string }> {
+  const known = await projectsOf(memory, userId);
+  const [wanted, ...worktree] = name.split("/");
+  if (known.length === 0 || known.includes(wanted)) return { project: name };
+  const found = known.filter((project) => project.startsWith(wanted));
+  if (found.length > 1)
+    throw new CommandError(
+      `several projects of ${userId} begin with ${JSON.stringify(wanted)}: ${listed(found)}`,
+    );
+  if (found.length === 1) return { project: [found[0], ...worktree].join("/"), note: `in ${found[0]}` };
+  const note = `${userId} has no facts in a project ${JSON.stringify(wanted)}; there are: ${listed(known)}`;
+  return { project: name, note };
+}
+
+/** Those with facts, without their worktrees. None where the key may not list them. */
+async function projectsOf(memory: Pick<Sideband<string>, "users">, userId: string): Promise<string[]> {
+  try {
+    const { users } = await memory.users({ prefix: userId });
+    const places = users.find(({ user_id }) => user_id === userId)?.projects ?? [];
+    return [...new Set(places.map((place) => place.split("/")[0]))].sort();
+  } catch {
+    // What comes next meets the same fault, or does not need them.
+    return [];
+  }
+}
+
+function listed(projects: readonly string[]): string {
+  const more = projects.length - LISTED_MAX;
+  return projects.slice(0, LISTED_MAX).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}

@@ -1,0 +1,178 @@
+/**
+ * Free labels: those that a person has made by writing them. Which there are, the law knows (law/user-memory.ts); here are
+ * the labels that a call of a person names, and what is said where there is none. Before a label is made, one that is
+ * there and a slip away is offered instead. Whatever a person has, a bounded number of labels is compared: those that
+ * begin alike.
+ */
+
+import { groupOf } from "../base/channel-labels.ts";
+import { CHANNELS } from "../base/channels.ts";
+import { editDistance, isSlip } from "../base/edit-distance.ts";
+import { Failure } from "../base/errors.ts";
+import { checkLabelText } from "./label-terms.ts";
+import { isFree, type LabelTerms, nearLabel, oneOf, plain, unknownLabel } from "./labels.ts";
+import type { FreeTerms, Store, View } from "./ports.ts";
+import type { FreeLabel } from "./records.ts";
+import type { MemoryServices } from "./services.ts";
+
+/** Labels that are read to find a near one. */
+const READ_MAX = 256;
+/** Of those, the labels that are compared letter by letter. */
+const COMPARED_MAX = 64;
+
+const STANDARD_GROUPS: ReadonlySet<string> = new Set(CHANNELS.map(({ label }) => groupOf(label)));
+
+/** Whether an unknown label is made; "certain": also one that is a slip away from another. */
+export type NewLabel = boolean | "certain";
+
+type Asked = Pick<MemoryServices, "labels" | "store">;
+type Who = Pick<View, "account" | "userId">;
+
+/** A label that a call names, and what the law is told of a free one. */
+export interface NamedLabel {
+  readonly terms: LabelTerms;
+  readonly free: FreeTerms | undefined;
+}
+
+/** A label that must be there: whether a free one is, the law says. */
+export async function namedLabel(services: Asked, who: Who, label: string): Promise<NamedLabel> {
+  const terms = await services.labels.lookUp(who.account, label);
+  if (terms === undefined) throw await unknownTo(services, who, label);
+  return { terms, free: isFree(terms) ? { make: false } : undefined };
+}
+
+/** A label that is written, and may be made. */
+export async function writtenLabel(
+  services: Asked,
+  who: Who,
+  wanted: {
+    readonly label: string;
+    readonly newLabel?: NewLabel | undefined;
+    readonly description?: string | undefined;
+  },
+): Promise<NamedLabel> {
+  const { label, newLabel = false, description } = wanted;
+  if (description !== undefined) checkLabelText("description", description);
+  const { terms, free } = await namedLabel(services, who, label);
+  if (free === undefined) return { terms, free };
+  if ((await services.labels.of(who.account)).isStrict) throw await unknownTo(services, who, label);
+  if (newLabel === true) await refuseSlip(services, who, label);
+  return { terms, free: { make: newLabel !== false, description } };
+}
+
+/** What is wrong where there is no fact on a label: neither the account nor the person has it, or it has no fact. */
+export async function missingFact(services: Asked, who: Who, label: string): Promise<Failure> {
+  const terms = await services.labels.lookUp(who.account, label);
+  const isKnown = terms !== undefined && (!isFree(terms) || (await hasLabel(services.store, who, label)));
+  return isKnown ? factNotFound(label) : unknownTo(services, who, label);
+}
+
+export function factNotFound(label: string): Failure {
+  return new Failure("fact_not_found", `There is no fact on ${label}.`, { param: "label" });
+}
+
+/** @param param what stands before the name of the field */
+export async function unknownTo(
+  { labels, store }: Asked,
+  who: Who,
+  label: string,
+  param = "",
+): Promise<Failure> {
+  const known = await labels.of(who.account);
+  const hint = nearLabel(label, known) ?? oneOf(await nearFreeLabels(store, who, label));
+  const { code, message, extra } = unknownLabel(hint, known.isStrict);
+  return new Failure(code, message, { ...extra, param: `${param}label` });
+}
+
+/** All that a person has made, page by page. */
+export async function allFreeLabels(
+  store: Pick<Store, "readFreeLabels">,
+  { account, userId }: Who,
+  turn: () => Promise<unknown>,
+): Promise<Map<string, FreeLabel>> {
+  const labels = new Map<string, FreeLabel>();
+  for (let after = ""; ; ) {
+    const page = await store.readFreeLabels(account, userId, { prefix: "", after, limit: READ_MAX });
+    for (const label of page) labels.set(label.label, label);
+    if (page.length < READ_MAX) return labels;
+    after = page[READ_MAX - 1].label;
+    await turn();
+  }
+}
+
+async function hasLabel(store: Store, { account, userId }: Who, label: string): Promise<boolean> {
+  const [first] = await store.readFreeLabels(account, userId, { prefix: label, limit: 1 });
+  return first?.label === label;
+}
+
+/** Refuses to make a label that is another one with a slip. */
+async function refuseSlip({ labels, store }: Asked, who: Who, label: string): Promise<void> {
+  if (await hasLabel(store, who, label)) return;
+  const ofAccount = nearLabel(label, await labels.of(who.account));
+  const hint =
+    ofAccount !== undefined && isMeant(label, ofAccount)
+      ? ofAccount
+      : (await nearFreeLabels(store, who, label))[0];
+  if (hint === undefined) return;
+  throw new Failure(
+    "unknown_label",
+    `There is no label ${label}. Did you mean ${hint}? If not, new_label: "certain" makes ${label}.`,
+    { param: "label", hint },
+  );
+}
+
+/**
+ * Whether a new label stands for another one. The same name in another group does so among the standard groups, which
+ * share their names out; in a group of one's own it is something else (`PET.name`).
+ */
+function isMeant(label: string, known: string): boolean {
+  const areStandard = STANDARD_GROUPS.has(groupOf(label)) && STANDARD_GROUPS.has(groupOf(known));
+  return areStandard || isNear(label, known);
+}
+
+/** The labels that a person has made and that are a slip away, the nearest first. */
+async function nearFreeLabels(store: Store, { account, userId }: Who, label: string): Promise<string[]> {
+  const wanted = plain(label);
+  const alike = (await labelsAlike(store, account, userId, label))
+    .filter(
+      (known) => known !== label && hasSameBeginning(label, known) && digitsOf(label) === digitsOf(known),
+    )
+    .slice(0, COMPARED_MAX)
+    .filter((known) => isNear(label, known));
+  const distance = (known: string) => editDistance(wanted, plain(known));
+  return alike.sort((a, b) => distance(a) - distance(b));
+}
+
+/** Those with the same first letter; where they are too many, those of the same group, and those that begin alike there. */
+async function labelsAlike(store: Store, account: string, userId: string, label: string): Promise<string[]> {
+  const group = `${groupOf(label).toUpperCase()}.`;
+  const letter = label.slice(0, 1).toUpperCase();
+  for (const prefix of [letter, group, group + nameOf(label).slice(0, 1).toLowerCase()]) {
+    const found = await store.readFreeLabels(account, userId, { prefix, limit: READ_MAX });
+    if (found.length < READ_MAX || prefix.length > group.length) return found.map((known) => known.label);
+  }
+  return [];
+}
+
+/** By length, and by the first letters of the name. */
+function hasSameBeginning(a: string, b: string): boolean {
+  const [first, second] = [nameOf(a).toLowerCase(), nameOf(b)];
+  const isSwapped = first[0] === second[1] && first[1] === second[0];
+  return (
+    Math.abs(a.length - b.length) <= 3 && (isSwapped || first[0] === second[0] || first[1] === second[1])
+  );
+}
+
+function isNear(label: string, known: string): boolean {
+  if (digitsOf(label) !== digitsOf(known)) return false;
+  return isSlip(plain(label), plain(known), plain(nameOf(known)).length);
+}
+
+/** Numbers are not mistyped, they count: `NOTE.item_1` and `NOTE.item_2` are two. */
+function digitsOf(label: string): string {
+  return label.replace(/\D/g, "");
+}
+
+function nameOf(label: string): string {
+  return label.slice(label.indexOf(".") + 1);
+}

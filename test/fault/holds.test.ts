@@ -1,0 +1,20 @@
+/** One person's 10,000 facts in the built service: whatever is asked of all of them, others have the event loop in between. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { measureHolds } from "../../bench/holds.ts";
+import { builtSideband } from "../agents/built.ts";
+
+/**
+ * In processor time. On an idle machine it is 10 ms (`npm run bench -- holds`); beside other work the collection of garbage
+ * alone takes twice as long, since its threads have no core. Work that is done in one go takes hundreds.
+ */
+const HOLD_MS_MAX = 60;
+
+test("no call on 10,000 facts of a person holds the event loop", async () => {
+  builtSideband();
+  const rows = await measureHolds({ store: "embedded", small: false, before: undefined, once: true });
+  assert.ok(rows.length >= 14);
+  for (const { call, holdMs } of rows)
+    assert.ok(holdMs <= HOLD_MS_MAX, `${call} holds the event loop for ${holdMs.toFixed(1)} ms`);
+});
