@@ -10,6 +10,7 @@ import { withThousands } from "../base/thousands.ts";
 import type { ChannelsAnswer, PlaceKind, StoredFact } from "../contract/answers.ts";
 import { type FoundFact, type FoundMemory, type LeftOutLine, UnreadableFileError } from "./findings.ts";
 import { bytesOf } from "./tidy-facts.ts";
+import { slugWords } from "./words.ts";
 
 export interface PlannedFact extends FoundFact {
   /** Whose it becomes. */
@@ -75,8 +76,11 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
     options.step();
     return withoutSecret(line, options.allowSecrets);
   });
-  const leave = ({ line, part, label, value }: FoundFact, why: string, isShown = true) =>
-    leftOut.push({ line, part, text: isShown ? `${label}=${value}` : `${label}=${HIDDEN_TEXT}`, why });
+  const leave = (fact: FoundFact, why: string, isShown = true) => {
+    const { line, part, label, value } = fact;
+    const hidden = isNamedByValue(fact) ? HIDDEN_TEXT : `${label}=${HIDDEN_TEXT}`;
+    leftOut.push({ line, part, text: isShown ? `${label}=${value}` : hidden, why });
+  };
 
   const planned = new Map<string, PlannedFact>();
   for (const fact of findings.facts) {
@@ -128,6 +132,12 @@ function scopeOf(label: string): PlaceKind {
   const group = groupOf(label);
   if (group === "TASK" || label === "PROJ.branch") return "worktree";
   return group === "PROJ" ? "project" : "person";
+}
+
+/** Whether the label has words of the value, which may be those of a secret. */
+function isNamedByValue({ label, value }: FoundFact): boolean {
+  const words = new Set(slugWords(value));
+  return slugWords(label.slice(label.indexOf(".") + 1)).some((word) => words.has(word));
 }
 
 /** What looks like a secret is not printed, wherever it stands. */

@@ -1,5 +1,5 @@
 /**
- * Carries an import out: labels that are missing, then the facts in batches, each all or none. A write asks for the
+ * Carries an import out: the labels that an export declares, then the facts in batches, each all or none. A write asks for the
  * revision that was planned with, so that it never overwrites what came in between. What was written is then checked for
  * whether it can be rolled back, and to which moment.
  */
@@ -47,19 +47,17 @@ export async function writeImport(
       await memory.addLabel(name, terms);
       labelsAdded.push(label);
     }
-    for (const { label, kind } of new Map(
-      writes.filter(({ isNew }) => isNew).map((fact) => [fact.label, fact]),
-    ).values())
-      await memory.addLabel(label, { description: `imported: ${label}`, scope: kind });
     for (const batch of batchesOf(writes)) {
       const { facts } = await memory.encodeBatch(
         userId,
-        batch.map(({ label, value, kind, expiresAt, present }) => ({
+        batch.map(({ label, value, kind, expiresAt, present, isNew }) => ({
           label,
           value,
           scope: kind,
           expiresAt,
           ifRevision: present?.revision ?? 0,
+          // The plan has shown it: no label that is a slip away is meant.
+          newLabel: isNew ? ("certain" as const) : undefined,
         })),
         { project: batch[0].project, writtenBy },
       );

@@ -94,3 +94,13 @@ test("what belongs to a project asks for one; --person leaves it out", () =>
       }
     }),
   ));
+
+test("a secret is printed neither as a value nor in the label that its words would make", () =>
+  withData(async (data, folder) => {
+    const notes = join(folder, "notes.md");
+    writeFileSync(notes, "- The alarm password is Kittiwake77!\n- Wifi password: Seestern2019!\n");
+    const { out } = await run("import", notes, "--data", data);
+    assert.ok(!/kittiwake|seestern/i.test(out), out);
+    assert.match(out, /\n1 +\(not shown\) +This looks like a password\n/);
+    assert.match(out, /\n2 +NOTE\.wifi_password=\(not shown\) +This looks like a password\n/);
+  }));
