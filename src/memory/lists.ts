@@ -19,7 +19,7 @@ export async function changeList(
   kind: "append" | "remove",
   input: ItemInput,
 ): Promise<EncodeResult> {
-  const { userId, project, label, item, scope, ttlS, expiresAt, ifRevision } = input;
+  const { userId, project, label, item, scope, ttlS, expiresAt, ifRevision, description } = input;
   checkItem(item);
   const view = viewOf(caller.account, input, services.clock.now());
   const { terms, free } =
@@ -32,7 +32,7 @@ export async function changeList(
   return writeFacts(services, caller, input, view, {
     changes: [{ kind, label, places, item, terms, free, expiresAtMs, ...condition }],
     label,
-    fingerprinted: [kind, userId, [label, item, scope, ttlS, expiresAt, ifRevision], project ?? null],
+    fingerprinted: [kind, userId, [label, item, scope, ttlS, expiresAt, ifRevision, description], project],
   });
 }
 

@@ -168,4 +168,16 @@ export function storeFreeLabelsConformance(name: string, open: () => Promise<Sto
       assert.equal(await store.removeLabel("acme", "OWN.a"), "removed");
     },
   );
+
+  check("a write that counts no place has no part in what another one counts", async ({ store }) => {
+    const { places: _, ...own } = write("ada", [["USER.name", "Ada"]]);
+    const changes = [{ kind: "expire", place: "", label: "USER.os" } as const];
+    const writes = Array.from({ length: 24 }, (_, i) =>
+      store.write(i % 2 === 0 ? { ...own, changes, places: [] } : { ...own, places: [""] }),
+    );
+    const counts = (await Promise.all(writes)).map(
+      (outcome) => "channelCount" in outcome && outcome.channelCount,
+    );
+    assert.deepEqual(new Set(counts.filter((_, i) => i % 2 === 1)), new Set([1]));
+  });
 }

@@ -394,7 +394,7 @@ test("a fact is renamed with its history, to a label that is there or is made, o
   ok(await rename("FAMILY.spouse", "FAMILY.wife", { merge: "append" }));
   assert.deepEqual(
     (await valuesOf("FAMILY.wife")).map(([value]: string[]) => value),
-    ["Alan; Grace H.", "Grace H.", "Grace", "Alan"],
+    ["Alan; Grace H.", "Alan", "Grace H.", "Grace"],
     "what the other label had is in its history",
   );
 });

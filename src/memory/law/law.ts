@@ -166,7 +166,8 @@ export function* applyLaw(
       ...(report === undefined ? {} : { report }),
     },
     counted,
-    isWiped: isWiped || request.changes.some(({ kind }) => kind === "erase"),
+    // A user whose last facts have expired may have nothing left but answers.
+    isWiped: isWiped || request.changes.some((change) => change.kind === "erase" && change.within === null),
     answer: request.idempotency === undefined ? null : keptAnswer(request, made),
   };
 }

@@ -6,6 +6,7 @@ import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
 import { restoreFact, rollBack } from "../../../src/memory/history.ts";
 import { addLabel, changeLabel } from "../../../src/memory/label-terms.ts";
 import { changeList } from "../../../src/memory/lists.ts";
+import { renameFact } from "../../../src/memory/rename.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { type ResolvedStep, sorted } from "./expected.ts";
 import type { WorldStep, Written } from "./steps.ts";
@@ -24,8 +25,8 @@ export async function actual(services: MemoryServices, caller: Caller, step: Cal
     }
     case "append":
     case "remove": {
-      const { label, item, scope, ttlS, ifRevision } = step;
-      const input = { ...writerOf(step), label, item, scope, ttlS, ifRevision };
+      const { label, item, scope, ttlS, newLabel, ifRevision } = step;
+      const input = { ...writerOf(step), label, item, scope, ttlS, newLabel, ifRevision };
       return resultOf(await changeList(services, caller, step.kind, input));
     }
     case "forget": {
@@ -37,6 +38,17 @@ export async function actual(services: MemoryServices, caller: Caller, step: Cal
       return resultOf(
         await restoreFact(services, caller, { ...writerOf(step), label, revision, ifRevision }),
       );
+    }
+    case "rename": {
+      const { label, to, merge, ifRevision } = step;
+      const input = {
+        ...writerOf(step),
+        label,
+        to,
+        merge: merge ? ("append" as const) : undefined,
+        ifRevision,
+      };
+      return resultOf(await renameFact(services, caller, input));
     }
     case "rollback": {
       const { toMs, dryRun, partial } = step;

@@ -12,9 +12,10 @@ import type { EarlierFact, FactRecord } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
 import { listUsers } from "../../../src/memory/users.ts";
-import type { LifeModel, Past, Present } from "./model.ts";
+import type { LifeModel } from "./model.ts";
 import { Refused } from "./refused.ts";
 import { PROJECTS } from "./steps.ts";
+import type { Past, Present } from "./values.ts";
 
 const PAGE = 3;
 const only = null;
@@ -103,6 +104,22 @@ async function compareLife(
   );
   assert.equal(new Set(values.map(({ revision }) => revision)).size, values.length, `${what}: revisions`);
   model.learn(account, user, values);
+  await compareMadeLabels(services, caller, model, account, user);
+}
+
+/** The labels that the person has made, at how many places they are, and their numbers. */
+async function compareMadeLabels(
+  services: MemoryServices,
+  caller: Caller,
+  model: LifeModel,
+  account: number,
+  user: string,
+): Promise<void> {
+  const found = await services.store.readFreeLabels(caller.account, user, { prefix: "", limit: 100 });
+  const usesOf = (labels: readonly { label: string; uses: number }[]) =>
+    labels.map(({ label, uses }) => `${label} at ${uses}`).sort();
+  assert.deepEqual(usesOf(found), usesOf(model.madeLabels(account, user)), `labels of ${user}`);
+  model.learnNumbers(account, user, new Map(found.map(({ label, number }) => [label, number])));
 }
 
 async function compareView(

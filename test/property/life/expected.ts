@@ -1,6 +1,6 @@
 /** What each step must answer and do, by the model: a result, or the code of a refusal. */
 
-import type { Change, LifeModel, Present } from "./model.ts";
+import type { Change, LifeModel } from "./model.ts";
 import { placeFor, placesOf } from "./places.ts";
 import { Refused } from "./refused.ts";
 import type { KeyedRequest } from "./replays.ts";
@@ -11,12 +11,14 @@ import type {
   FactStep,
   ForgetStep,
   ItemStep,
+  RenameStep,
   RestoreStep,
   RollbackStep,
   Step,
   Whose,
   WorldStep,
 } from "./steps.ts";
+import type { Present } from "./values.ts";
 
 type Resolved<S> = S extends { readonly condition?: unknown }
   ? S & { readonly ifRevision?: number | undefined }
@@ -27,9 +29,10 @@ export type ResolvedStep =
   | (Omit<EncodeStep, "facts"> & { readonly facts: readonly Resolved<FactOfStep>[] })
   | Resolved<ItemStep>
   | Resolved<ForgetStep>
+  | Resolved<RenameStep>
   | (Resolved<RestoreStep> & { readonly revision: number })
   | (RollbackStep & { readonly toMs: number })
-  | Exclude<Step, EncodeStep | ItemStep | ForgetStep | RestoreStep | RollbackStep>;
+  | Exclude<Step, EncodeStep | ItemStep | ForgetStep | RenameStep | RestoreStep | RollbackStep>;
 
 const NO_REVISION = 999_999;
 const VALUE_BYTES_MAX = 1024;
@@ -44,6 +47,7 @@ export function resolve(model: LifeModel, step: Step): ResolvedStep {
       return { ...step, ...conditionOf(model, step, step) };
     case "remove":
     case "forget":
+    case "rename":
       return { ...step, ...revisionFor(step.condition, countingIn(model, step)) };
     case "restore": {
       const values = model
@@ -91,8 +95,12 @@ function scopeOf(model: LifeModel, account: number, label: string) {
 }
 
 /** The fact that a step without a scope means, or that of its scope. */
-function countingIn(model: LifeModel, step: Resolved<ItemStep> | ForgetStep): Present | undefined {
-  const { account, user, project, label, scope } = step;
+function countingIn(
+  model: LifeModel,
+  step: Resolved<ItemStep> | ForgetStep | RenameStep,
+): Present | undefined {
+  const { account, user, project, label } = step;
+  const scope = "scope" in step ? step.scope : undefined;
   if (scope !== undefined) return model.at(account, user, placeFor(scope, project), label);
   return model.facts(account, { user, project }).find((fact) => fact.label === label);
 }
@@ -120,7 +128,12 @@ function fingerprintOf(step: ResolvedStep): string | undefined {
   switch (step.kind) {
     case "encode":
     case "batch":
-      return JSON.stringify([step.user, step.project, step.kind, step.facts]);
+      return JSON.stringify([
+        step.user,
+        step.project,
+        step.kind,
+        step.facts.map(({ newLabel: _, ...fact }) => fact),
+      ]);
     case "append":
     case "remove":
       return JSON.stringify([
@@ -135,6 +148,16 @@ function fingerprintOf(step: ResolvedStep): string | undefined {
       ]);
     case "restore":
       return JSON.stringify([step.user, step.project, step.kind, step.label, step.revision, step.ifRevision]);
+    case "rename":
+      return JSON.stringify([
+        step.user,
+        step.project,
+        step.kind,
+        step.label,
+        step.to,
+        step.merge,
+        step.ifRevision,
+      ]);
     default:
       return undefined;
   }
@@ -165,6 +188,8 @@ function done(model: LifeModel, step: ResolvedStep, replay: KeyedRequest | undef
       return forget(model, step);
     case "restore":
       return restore(model, step, replay);
+    case "rename":
+      return rename(model, step, replay);
     case "rollback":
       return rollBack(model, step);
     case "forget user":
@@ -213,6 +238,8 @@ function encode(
     changes.push({ label, place, value, expiresAtMs, ifRevision });
   }
   model.refuseTaken(account, replay);
+  for (const { label, newLabel } of facts)
+    if (newLabel === undefined) model.requireLabel(account, step.user, label);
   for (const { label, value } of facts) {
     const terms = model.termsOf(account, label);
     if (terms.oneOf !== null && !terms.oneOf.includes(value)) throw new Refused("invalid_value");
@@ -233,21 +260,22 @@ function encode(
 }
 
 function append(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest | undefined): unknown {
-  const { account, user, project, label, item, scope, ttlS, ifRevision } = step;
+  const { account, user, project, label, item, scope, ttlS, newLabel, ifRevision } = step;
   const terms = model.termsOf(account, label);
   model.refuseTaken(account, replay);
+  if (newLabel === undefined) model.requireLabel(account, user, label);
   const place = placeFor(scope ?? terms.scope ?? "person", project);
   const items = itemsOf(model.at(account, user, place, label));
   const value = (items.includes(item) ? items : [...items, item]).join("; ");
   if (bytesOf(value) > (terms.maxBytes ?? VALUE_BYTES_MAX)) throw new Refused("invalid_value");
-  const fact = { label, value, scope, ttlS, ifRevision };
+  const fact = { label, value, scope, ttlS, newLabel, ifRevision };
   return encode(model, step, [fact], replay);
 }
 
 function remove(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest | undefined): unknown {
-  const { account, project, label, item, ifRevision } = step;
-  model.termsOf(account, label);
+  const { account, user, project, label, item, ifRevision } = step;
   model.refuseTaken(account, replay);
+  model.requireLabel(account, user, label);
   const present = countingIn(model, step);
   const items = itemsOf(present);
   if (present === undefined || !items.includes(item)) throw new Refused("fact_not_found");
@@ -266,6 +294,7 @@ function remove(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest
 function forget(model: LifeModel, step: Resolved<ForgetStep>): number {
   const { account, project, label, scope, keepHistory = false, ifRevision } = step;
   const terms = model.termsOf(account, label);
+  model.requireLabel(account, step.user, label);
   const place = countingIn(model, step)?.place ?? placeFor(scope ?? terms.scope ?? "person", project);
   const change = { label, place, value: null, keepHistory, ifRevision };
   const { count, found } = model.write(account, step, [change], { counts: false });
@@ -279,8 +308,8 @@ function restore(
   replay: KeyedRequest | undefined,
 ): unknown {
   const { account, user, project, label, revision, ifRevision } = step;
-  model.termsOf(account, label);
   model.refuseTaken(account, replay);
+  model.requireLabel(account, user, label);
   const values = model
     .lives(account, user)
     .flatMap(({ present, past }) => [...past, ...(present === undefined ? [] : [present])]);
@@ -289,6 +318,36 @@ function restore(
   const { place, value } = found;
   const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
   return encode(model, step, [{ label, value, scope, ifRevision }], replay);
+}
+
+function rename(model: LifeModel, step: Resolved<RenameStep>, replay: KeyedRequest | undefined): unknown {
+  const { account, user, label, to, merge, ifRevision } = step;
+  if (label === to) throw new Refused("invalid_request");
+  model.refuseTaken(account, replay);
+  model.requireLabel(account, user, label);
+  const fact = countingIn(model, step);
+  if (fact === undefined) throw new Refused("fact_not_found");
+  const { place } = fact;
+  const target = model.at(account, user, place, to);
+  if (target !== undefined && !merge) throw new Refused("fact_exists");
+  const items = [...itemsOf(target), ...itemsOf(fact)];
+  const value = target === undefined ? fact.value : [...new Set(items)].join("; ");
+  const { oneOf, maxBytes } = model.termsOf(account, to);
+  if (oneOf !== null && !oneOf.includes(value)) throw new Refused("invalid_value");
+  if (bytesOf(value) > (maxBytes ?? VALUE_BYTES_MAX)) throw new Refused("invalid_value");
+  const expiresAtMs = (target ?? fact).expiresAtMs;
+  const previous = target === undefined ? null : [target.value, target.revision];
+  const facts = [{ label: to, value, place, expiresAtMs, previous }];
+  if (target === undefined) {
+    const { count } = model.rename(account, step, { place, label, to, ifRevision }, replay);
+    return { count, replayed: false, facts };
+  }
+  const changes = [
+    { label: to, place, value, expiresAtMs },
+    { label, place, value: null, keepHistory: true, ifRevision },
+  ];
+  const { count } = model.write(account, step, changes, { ...step, counts: false, replay });
+  return { count, replayed: false, facts };
 }
 
 function rollBack(model: LifeModel, step: RollbackStep & { toMs: number }): unknown {

@@ -6,45 +6,29 @@
 
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
+import { MadeLabels } from "./made-labels.ts";
 import { areSameTerms, isInside, isStandard, placesOf, standardTerms } from "./places.ts";
 import { Refused } from "./refused.ts";
 import { type KeptReplay, type KeyedRequest, Replays } from "./replays.ts";
-
-/** A value that a label has at a place. */
-export interface Present {
-  revision: number;
-  /** Which write it was of all: the values of one write may have their revisions in any order. */
-  readonly write: number;
-  readonly place: string;
-  readonly label: string;
-  readonly value: string;
-  readonly updatedAtMs: number;
-  readonly sinceMs: number;
-  readonly expiresAtMs: number | null;
-  readonly writtenBy: string | null;
-  readonly sessionId: string | null;
-  readonly ordinal: number;
-}
-
-/** A value that it had. */
-export interface Past extends Omit<Present, "expiresAtMs"> {
-  readonly ended: "replaced" | "forgotten" | "expired";
-  readonly endedAtMs: number;
-}
-
-/** What is known of one label at one place. A present value may have expired without anybody having noticed. */
-interface Life {
-  readonly place: string;
-  readonly label: string;
-  present: Present | undefined;
-  past: Past[];
-}
+import {
+  asExpired,
+  changesOf,
+  type Event,
+  endValue,
+  type Life,
+  type Past,
+  type Present,
+  planOf,
+  setValue,
+  type WrittenValue,
+} from "./values.ts";
 
 interface Account {
   readonly labels: Map<string, NewLabel>;
   readonly hidden: Set<string>;
   /** By user, then by place and label. */
   readonly users: Map<string, Map<string, Life>>;
+  made: MadeLabels;
   replays: Replays;
   used: number;
 }
@@ -67,17 +51,6 @@ export interface Change {
   readonly expiresAtMs?: number | null;
   readonly keepHistory?: boolean;
   readonly ifRevision?: number | undefined;
-}
-
-export interface Event {
-  readonly place: string;
-  readonly label: string;
-  readonly kind: "written" | "forgotten" | "expired";
-  readonly atMs: number;
-  readonly revision: number;
-  readonly value: string;
-  readonly writtenBy: string | null;
-  readonly sessionId: string | null;
 }
 
 /** The number that a value has in the store. */
@@ -105,6 +78,7 @@ export class LifeModel {
       labels: new Map(),
       hidden: new Set(),
       users: new Map(),
+      made: new MadeLabels(),
       replays: new Replays(),
       used: 0,
     }));
@@ -144,13 +118,35 @@ export class LifeModel {
       else hidden.delete(label);
       return;
     }
+    if (!labels.has(label)) throw new Refused("unknown_label");
     labels.set(label, { ...this.termsOf(account, label), ...change });
   }
 
+  /** Of a label that the account does not have, those that any other has. */
   termsOf(account: number, label: string): NewLabel {
-    const terms = isStandard(label) ? standardTerms(label) : this.#accounts[account].labels.get(label);
-    if (terms === undefined) throw new Refused("unknown_label");
-    return terms;
+    return this.#accounts[account].labels.get(label) ?? standardTerms(label);
+  }
+
+  /** Refuses a label that neither the account nor the person has. */
+  requireLabel(account: number, user: string, label: string): void {
+    if (!this.#isListed(account, label) && !this.#accounts[account].made.has(user, label))
+      throw new Refused("unknown_label");
+  }
+
+  #isListed(account: number, label: string): boolean {
+    return isStandard(label) || this.#accounts[account].labels.has(label);
+  }
+
+  /** The labels that a person has made, with their numbers where they are known, and the places that have them. */
+  madeLabels(account: number, user: string): { label: string; number: number | undefined; uses: number }[] {
+    const lives = [...(this.#accounts[account].users.get(user)?.values() ?? [])];
+    return this.#accounts[account].made.of(user).map(({ label, number }) => {
+      return { label, number, uses: lives.filter((life) => life.label === label).length };
+    });
+  }
+
+  learnNumbers(account: number, user: string, numbers: ReadonlyMap<string, number>): void {
+    this.#accounts[account].made.learn(user, numbers);
   }
 
   // Reading
@@ -185,7 +181,7 @@ export class LifeModel {
   /** The facts that count, in the order of their channels. */
   facts(account: number, { user, project }: Person): Present[] {
     const lives = this.lives(account, user);
-    return this.#labelsInOrder(account).flatMap((label) => {
+    return this.#labelsInOrder(account, user).flatMap((label) => {
       const found = placesOf(project).flatMap(
         (place) => lives.find((life) => life.place === place && life.label === label)?.present ?? [],
       );
@@ -202,7 +198,7 @@ export class LifeModel {
   }
 
   decode(account: number, person: Person, label: string): Present {
-    this.termsOf(account, label);
+    this.requireLabel(account, person.user, label);
     const found = this.facts(account, person).find((fact) => fact.label === label);
     if (found === undefined) throw new Refused("fact_not_found");
     return found;
@@ -210,7 +206,7 @@ export class LifeModel {
 
   /** The newest first, with its place. */
   history(account: number, { user, project }: Person, label: string): (Present | Past)[] {
-    this.termsOf(account, label);
+    this.requireLabel(account, user, label);
     const lives = this.lives(account, user).filter((life) => life.label === label);
     const inner = placesOf(project)
       .reverse()
@@ -220,20 +216,8 @@ export class LifeModel {
     return [...(found.present === undefined ? [] : [found.present]), ...[...found.past].reverse()];
   }
 
-  /** The newest first. What ended a value comes after what wrote it. */
   changes(account: number, person: Person): Event[] {
-    const events = this.#livesInside(account, person).flatMap(({ present, past }) => [
-      ...[...past, ...(present === undefined ? [] : [present])].map((value) => ({
-        ...eventOf(value),
-        kind: "written" as const,
-        atMs: value.sinceMs,
-      })),
-      ...past.flatMap((value) =>
-        value.ended === "replaced" ? [] : [{ ...endOf(value), kind: value.ended, atMs: value.endedAtMs }],
-      ),
-    ]);
-    const isEnd = (event: Event) => Number(event.kind !== "written");
-    return events.sort((a, b) => b.atMs - a.atMs || b.revision - a.revision || isEnd(b) - isEnd(a));
+    return changesOf(this.#livesInside(account, person));
   }
 
   count(account: number, { user, project }: Person): number {
@@ -271,25 +255,12 @@ export class LifeModel {
       const life = this.#lifeOf(account, user, place, label);
       const before = life.present;
       if (value !== null) {
-        const isSame = before?.value === value;
-        const last = before?.ordinal ?? life.past.at(-1)?.ordinal ?? 0;
-        if (before !== undefined && !isSame) this.#end(life, "replaced", this.nowMs);
-        life.present = {
-          revision: ++this.#revision,
-          write: this.#writes,
-          place,
-          label,
-          value,
-          updatedAtMs: this.nowMs,
-          sinceMs: isSame ? Math.min(before.sinceMs, this.nowMs) : this.nowMs,
-          expiresAtMs,
-          ...(isSame ? firstWriterOf(before) : { writtenBy, sessionId }),
-          ordinal: isSame ? last : last + 1,
-        };
+        if (!this.#isListed(account, label)) known.made.make(user, label);
+        this.#set(life, { value, expiresAtMs, writtenBy, sessionId });
       } else if (keepHistory) {
         if (before !== undefined) {
           found += 1;
-          this.#end(life, "forgotten", this.nowMs);
+          endValue(life, "forgotten", this.nowMs, this.historyMax);
         }
       } else {
         if (before !== undefined || life.past.length > 0) found += 1;
@@ -306,6 +277,56 @@ export class LifeModel {
       known.replays.forget(user);
     if (replay !== undefined) known.replays.keep(replay, { user, count, nowMs: this.nowMs });
     return { count, previous, found };
+  }
+
+  /**
+   * The fact on a label at a place goes to another label there, with its past. Where that had values, those that it did not
+   * have are added to them, as if they were written now.
+   */
+  rename(
+    account: number,
+    person: Person,
+    {
+      place,
+      label,
+      to,
+      ifRevision,
+    }: { place: string; label: string; to: string; ifRevision?: number | undefined },
+    replay: KeyedRequest | undefined,
+  ): { count: number } {
+    const { user } = person;
+    const known = this.#accounts[account];
+    if (ifRevision !== undefined && this.at(account, user, place, label)?.revision !== ifRevision)
+      throw new Refused("revision_mismatch");
+    for (const name of [label, to]) this.#endExpired(account, user, place, name);
+    this.#writes += 1;
+    const [source, target] = [label, to].map((name) => this.#lifeOf(account, user, place, name));
+    const past = source.past.slice(Math.max(0, source.past.length - this.historyMax));
+    const had = new Set(
+      target.past.slice(Math.max(0, target.past.length - this.historyMax)).map(({ value }) => value),
+    );
+    if (!this.#isListed(account, to)) known.made.make(user, to);
+    if (had.size === 0) {
+      const moved = () => ({ label: to, write: this.#writes, revision: ++this.#revision });
+      target.past = past.map((value) => ({ ...value, ...moved() }));
+      target.present = { ...source.present!, ...moved() };
+    } else {
+      for (const value of past.filter((one) => !had.has(one.value)))
+        this.#set(target, { ...value, expiresAtMs: null });
+      this.#set(target, source.present!);
+    }
+    source.present = undefined;
+    source.past = [];
+    this.#tidy(account);
+    const count = this.count(account, person);
+    known.replays.forget(user);
+    if (replay !== undefined) known.replays.keep(replay, { user, count, nowMs: this.nowMs });
+    return { count };
+  }
+
+  #set(life: Life, value: WrittenValue): void {
+    const { nowMs, historyMax } = this;
+    setValue(life, value, { nowMs, historyMax, write: this.#writes, revision: ++this.#revision });
   }
 
   /** What was answered to the same request before. */
@@ -325,23 +346,8 @@ export class LifeModel {
   }
 
   /** What putting a user back to a moment would change. */
-  plan(account: number, person: Person, toMs: number) {
-    const changes: { place: string; label: string; from: string | null; to: string | null }[] = [];
-    const unreached: { place: string; label: string }[] = [];
-    for (const { place, label, present, past } of this.#livesInside(account, person)) {
-      const values: (Present | Past)[] = [...past, ...(present === undefined ? [] : [present])];
-      const begun = values.filter(({ sinceMs }) => sinceMs <= toMs);
-      if (begun.length === 0 && values[0].ordinal > 1) {
-        unreached.push({ place, label });
-        continue;
-      }
-      const last = begun.at(-1);
-      const isOver =
-        last === undefined || ("ended" in last && (last.ended === "expired" || last.endedAtMs <= toMs));
-      const [from, to] = [present?.value ?? null, isOver ? null : last.value];
-      if (from !== to) changes.push({ place, label, from, to });
-    }
-    return { changes, unreached };
+  plan(account: number, person: Person, toMs: number): ReturnType<typeof planOf> {
+    return planOf(this.#livesInside(account, person), toMs);
   }
 
   sweep(): void {
@@ -366,7 +372,14 @@ export class LifeModel {
   /** The accounts are in another store now: what has expired is history, and what was answered is not known there. */
   move(): void {
     this.sweep();
-    for (const account of this.#accounts) account.replays = new Replays();
+    for (const [number, account] of this.#accounts.entries()) {
+      account.replays = new Replays();
+      // What the account has declared meanwhile is declared there, and the others have new numbers.
+      account.made = new MadeLabels();
+      for (const [user, lives] of account.users)
+        for (const { label } of lives.values())
+          if (!this.#isListed(number, label)) account.made.make(user, label);
+    }
   }
 
   /** Gives the values the store's numbers, which must be in the same order. */
@@ -375,7 +388,7 @@ export class LifeModel {
       value.revision = revision;
       // One that has expired without anybody having noticed is shown as a copy.
       const { present } = this.#lifeOf(account, user, value.place, value.label);
-      if (present?.write === value.write) present.revision = revision;
+      if (present?.write === value.write && present.ordinal === value.ordinal) present.revision = revision;
       this.#revision = Math.max(this.#revision, revision);
     }
   }
@@ -387,7 +400,11 @@ export class LifeModel {
     copy.moments.splice(0, 1, ...this.moments);
     // A clone is of no class.
     for (const [i, account] of structuredClone(this.#accounts).entries())
-      copy.#accounts[i] = { ...account, replays: new Replays(account.replays.kept) };
+      copy.#accounts[i] = {
+        ...account,
+        replays: new Replays(account.replays.kept),
+        made: new MadeLabels(account.made.byUser),
+      };
     return copy;
   }
 
@@ -395,8 +412,11 @@ export class LifeModel {
     return expiresAtMs === null || expiresAtMs > this.nowMs;
   }
 
-  #labelsInOrder(account: number): string[] {
-    return [...LABELS, ...this.#accounts[account].labels.keys()];
+  /** Those of the person come last, by label. */
+  #labelsInOrder(account: number, user: string): string[] {
+    const made = this.#accounts[account].made.of(user).map(({ label }) => label);
+    const free = made.filter((label) => !this.#isListed(account, label));
+    return [...LABELS, ...this.#accounts[account].labels.keys(), ...free.sort()];
   }
 
   #livesInside(account: number, { user, project }: Person): Life[] {
@@ -416,14 +436,7 @@ export class LifeModel {
   #endExpired(account: number, user: string, place: string, label: string): void {
     const life = this.#lifeOf(account, user, place, label);
     if (life.present !== undefined && !this.#isLive(life.present))
-      this.#end(life, "expired", life.present.expiresAtMs!);
-  }
-
-  #end(life: Life, ended: Past["ended"], endedAtMs: number): void {
-    const { expiresAtMs: _, ...value } = life.present!;
-    const kept = [...life.past, { ...value, ended, endedAtMs }];
-    life.past = kept.filter(({ ordinal }) => ordinal > value.ordinal - this.historyMax);
-    life.present = undefined;
+      endValue(life, "expired", life.present.expiresAtMs!, this.historyMax);
   }
 
   /** Where nothing is left of a label or a user, it is not known any more. */
@@ -434,16 +447,8 @@ export class LifeModel {
         if (present === undefined && past.length === 0) lives.delete(name);
       if (lives.size === 0) users.delete(user);
     }
+    this.#accounts[account].made.keep((user) => {
+      return new Set([...(users.get(user)?.values() ?? [])].map(({ label }) => label));
+    });
   }
 }
-
-function asExpired({ expiresAtMs, ...value }: Present): Past {
-  return { ...value, ended: "expired", endedAtMs: expiresAtMs! };
-}
-
-function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {
-  return { place, label, revision, value, writtenBy, sessionId };
-}
-const firstWriterOf = ({ writtenBy, sessionId }: Present) => ({ writtenBy, sessionId });
-/** Who ended a value is not known. */
-const endOf = (value: Past) => ({ ...eventOf(value), writtenBy: null, sessionId: null });

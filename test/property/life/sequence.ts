@@ -22,7 +22,7 @@ import { actual } from "./actual.ts";
 import { compareAccount, outcomeOf } from "./comparison.ts";
 import { expected, resolve } from "./expected.ts";
 import { LifeModel } from "./model.ts";
-import { PROJECTS, QUOTAS, STANDARD_LABELS, START_MS, type Step, stepsOf, USERS } from "./steps.ts";
+import { LABELS, PROJECTS, QUOTAS, START_MS, type Step, stepsOf, USERS } from "./steps.ts";
 import type { World } from "./world.ts";
 
 export interface Sequence {
@@ -40,7 +40,7 @@ export class Difference extends Error {
 }
 
 /** Steps that must not change anything of another user. The others are looked at again after the next step of another kind. */
-const ONE_USER: readonly Step["kind"][] = ["encode", "batch", "append", "remove", "restore"];
+const ONE_USER: readonly Step["kind"][] = ["encode", "batch", "append", "remove", "restore", "rename"];
 const SECRET = new Uint8Array(32);
 /** No step is about blocks. */
 const NO_BLOCKS = { codeInBackground() {}, drop() {} };
@@ -95,9 +95,8 @@ export class SequenceRun {
         project: PROJECTS[this.#compared % PROJECTS.length],
       };
       const { user, project } = step !== undefined && "user" in step ? step : inTurn;
-      const known = [...STANDARD_LABELS, ...this.model.labels(account).map(({ label }) => label)];
-      const named = known.find((label) => JSON.stringify(step)?.includes(`"${label}"`));
-      const label = named ?? known[this.#compared % known.length];
+      const named = LABELS.find((label) => JSON.stringify(step)?.includes(`"${label}"`));
+      const label = named ?? LABELS[this.#compared % LABELS.length];
       const isWrite = step !== undefined && ONE_USER.includes(step.kind);
       const shown = { account, user, project, label, users: isWrite ? [user] : USERS };
       await compareAccount(this.#services, this.#callerOf(account), this.model, shown);

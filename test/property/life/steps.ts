@@ -1,6 +1,6 @@
 /**
  * Random sequences of steps from a seed. The alphabets are small, so that steps meet: two accounts, three users of which
- * one looks like a place of another, three projects, five labels of which an account adds two. A step names revisions
+ * one looks like a place of another, three projects, five labels of which an account adds two, or a person makes them. A step names revisions
  * and moments by how they relate to what is there, so that it keeps its meaning when steps before it are dropped.
  */
 
@@ -42,6 +42,7 @@ export interface FactOfStep {
   readonly value: string;
   readonly ttlS?: number | undefined;
   readonly scope?: Scope | undefined;
+  readonly newLabel?: true | "certain" | undefined;
   readonly condition?: Condition | undefined;
 }
 
@@ -71,6 +72,14 @@ export interface RestoreStep extends Written {
   readonly condition?: Condition | undefined;
 }
 
+export interface RenameStep extends Written {
+  readonly kind: "rename";
+  readonly label: string;
+  readonly to: string;
+  readonly merge?: boolean;
+  readonly condition?: Condition | undefined;
+}
+
 export interface RollbackStep extends Written {
   readonly kind: "rollback";
   /** Which of the moments that were. */
@@ -94,6 +103,7 @@ export type FactStep =
   | ItemStep
   | ForgetStep
   | RestoreStep
+  | RenameStep
   | RollbackStep
   | (Whose & { readonly kind: "forget user" });
 
@@ -151,6 +161,15 @@ function nextStep(random: Random, before: readonly Step[]): Step {
     };
   if (kind < 71) return { kind: "add label", account: random.below(2), label: labelOf(random) };
   if (kind < 73) return changeOf(random);
+  if (kind < 78)
+    return {
+      kind: "rename",
+      ...written(random),
+      label: random.pick(LABELS),
+      to: random.pick(LABELS),
+      ...sometimes(random, 3, { merge: true }),
+      ...sometimes(random, 5, { condition: conditionOf(random) }),
+    };
   if (kind < 89) return { kind: "clock", ms: clockMs(random) };
   if (kind < 93) return { kind: "sweep" };
   if (kind < 95) return { kind: "save codes" };
@@ -191,6 +210,7 @@ function factOf(random: Random): FactOfStep {
     value: random.pick(VALUES),
     ...sometimes(random, 4, { ttlS: 1 + random.below(30) }),
     ...sometimes(random, 4, { scope: random.pick(SCOPES) }),
+    ...sometimes(random, 2, { newLabel: random.pick([true, "certain"] as const) }),
     ...sometimes(random, 5, { condition: conditionOf(random) }),
   };
 }

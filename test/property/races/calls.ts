@@ -10,6 +10,7 @@ import { restoreFact, rollBack } from "../../../src/memory/history.ts";
 import { STANDARD_LABELS } from "../../../src/memory/labels.ts";
 import { changeList } from "../../../src/memory/lists.ts";
 import { moveProject } from "../../../src/memory/project-move.ts";
+import { renameFact } from "../../../src/memory/rename.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { importUserLine, type UserLine } from "../../../src/memory/user-lines.ts";
 import {
@@ -20,6 +21,7 @@ import {
   MOVED_TO,
   type Plan,
   PROJECT,
+  RENAMED_TO,
   TARGETS,
   type Target,
   WORKTREE,
@@ -60,12 +62,14 @@ function encode({ nodes, caller, userId }: User, node: number, facts: FactInput[
   return encodeFacts(services, caller, { userId, project: WORKTREE, facts, operation, idempotencyKey });
 }
 
+const EXPECTED: readonly string[] = ["fact_not_found", "not_found", "fact_exists"];
+
 /** Makes a call. What memory refuses is an answer too; any other error is not caught. */
 export async function call(user: User, plan: Plan, beginning: Beginning): Promise<Answer> {
   try {
     return await make(user, plan, beginning);
   } catch (error) {
-    const isExpected = error instanceof Failure && ["fact_not_found", "not_found"].includes(error.code);
+    const isExpected = error instanceof Failure && EXPECTED.includes(error.code);
     if (!isExpected) throw error;
     return { refused: error.code, facts: [], counted: 0 };
   }
@@ -93,6 +97,9 @@ async function make(user: User, plan: Plan, { toMs, revisions }: Beginning): Pro
       const { label } = target === ENDING ? TARGETS[0] : target;
       return answerOf(await restoreFact(services, caller, { ...person, label, revision: revisions[label] }));
     }
+    case "rename":
+      await renameFact(services, caller, { userId, label: TARGETS[0].label, to: RENAMED_TO });
+      return NOTHING;
     case "rollback": {
       const { changes, isDone } = await rollBack(services, caller, { userId, toMs });
       assert.ok(isDone, "a rollback to a moment that the history reaches");

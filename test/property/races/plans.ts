@@ -14,6 +14,7 @@ export const KINDS = [
   "remove",
   "forget",
   "restore",
+  "rename",
   "rollback",
   "move",
   "import",
@@ -46,6 +47,9 @@ export const TARGETS: readonly Target[] = [
 export const LIST: Target = { place: PROJECT, label: "PREF.tools", scope: "project" };
 /** A fact whose end has come when the calls begin. */
 export const ENDING: Target = { place: WORKTREE, label: "PROJ.branch", scope: "worktree" };
+
+/** What the first of the targets is renamed to: a label that a person makes, and that nothing else writes. */
+export const RENAMED_TO = "PEOPLE.me";
 
 export interface Plan {
   readonly kind: Kind;
@@ -147,6 +151,7 @@ export function isWipedBy({ plan }: MadeCall, name: Name): boolean {
 export function isRemovedBy(call: MadeCall, name: Name): boolean {
   const { kind } = call.plan;
   if (kind === "move") return isInside(name.place, PROJECT);
+  if (kind === "rename") return isSameName(TARGETS[0], name);
   if (kind === "remove") return isSameName(LIST, name);
   return kind === "rollback" || isWipedBy(call, name);
 }

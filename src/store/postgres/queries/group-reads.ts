@@ -254,7 +254,8 @@ function viewsOf(requests: readonly WriteRequest[], userOf: readonly number[]) {
   const views: GroupView[] = [];
   const numbers = new Map<string, number>();
   const viewOf = requests.map(({ places }, i) => {
-    const name = `${userOf[i]}\n${places.join("\n")}`;
+    // No place, and the person's own, are two views.
+    const name = [userOf[i], ...places].join("\n");
     const number = numbers.get(name) ?? views.push({ user: userOf[i], places }) - 1;
     numbers.set(name, number);
     return number;
