@@ -12,6 +12,7 @@ const PARTS: Readonly<Record<string, () => Promise<Bench>>> = {
   codec: async () => (await import("./codec.ts")).benchCodec,
   damage: async () => (await import("./damage.ts")).benchDamage,
   reader: async () => (await import("./reader.ts")).benchReader,
+  labels: async () => (await import("./labels.ts")).benchLabels,
   values: async () => (await import("./values.ts")).benchValues,
   http: async () => (await import("./http.ts")).benchHttp,
   inject: async () => (await import("./inject.ts")).benchInject,
@@ -29,11 +30,12 @@ const EXIT_FAILED = 1;
 /** The call was wrong. */
 const EXIT_USAGE = 2;
 
-const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|inject|streams|hostile|store|life|holds|fastify] [--small] [--json] [--seed N] [OPTIONS]
+const HELP = `usage: npm run bench -- [codec|damage|reader|labels|values|http|inject|streams|hostile|store|life|holds|fastify] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 damage   the largest share of its words that a block with 5 and with 40 facts can lose, by kind of damage
 reader   the time to write and to read a value through the reader model, beside the multiply-adds it takes
+labels   the bits of 200 ordinary facts in several forms, and blocks of 5, 20 and 40 of them under free and declared labels
 values   the most expensive to write and to read of 10,000 values of all kinds and lengths, in processor time
 http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
 inject   the client: 1,000 turns of 100 users at once, each a write and inject, as a ratio to a write and facts
