@@ -50,9 +50,10 @@ const LOST_CODES = new Set([
  * SQLSTATEs and their classes (PostgreSQL, appendix A): connection, invalid authorization, insufficient
  * resources, operator intervention (with statement time-outs and shutdowns), system errors; a read-only server
  * after a fail-over, a lock that was not granted in time, and conflicts that were left after all attempts. A prepared
- * statement that is not there, or is there already: a pooler has put another server behind the connection.
+ * statement that is not there, or is there already: a pooler has put another server behind the connection. A transaction
+ * that has failed before: the pooler gave the answer that said why to somebody else.
  */
-const UNAVAILABLE_STATES = /^(08|26|28|53|57|58)|^(25006|42P05|55P03|40001|40P01|3D000)$/;
+const UNAVAILABLE_STATES = /^(08|26|28|53|57|58)|^(25006|25P02|42P05|55P03|40001|40P01|3D000)$/;
 
 /** The database rolled the transaction back in favour of another: it is safe to repeat. */
 const CONFLICT_STATES = /^(40001|40P01)$/;
