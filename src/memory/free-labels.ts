@@ -134,9 +134,7 @@ function isMeant(label: string, known: string): boolean {
 async function nearFreeLabels(store: Store, { account, userId }: Who, label: string): Promise<string[]> {
   const wanted = plain(label);
   const alike = (await labelsAlike(store, account, userId, label))
-    .filter(
-      (known) => known !== label && hasSameBeginning(label, known) && digitsOf(label) === digitsOf(known),
-    )
+    .filter((known) => known !== label && hasSameBeginning(label, known))
     .slice(0, COMPARED_MAX)
     .filter((known) => isNear(label, known));
   const distance = (known: string) => editDistance(wanted, plain(known));
