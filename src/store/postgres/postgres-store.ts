@@ -57,14 +57,7 @@ import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
 import * as labels from "./queries/label-queries.ts";
-import {
-  readEnded,
-  readNextEnd,
-  readStatistics,
-  rewriteTables,
-  sweepReplays,
-  writeProbe,
-} from "./queries/upkeep.ts";
+import * as upkeep from "./queries/upkeep.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -200,15 +193,13 @@ export class PostgresStore implements Store, EventLog {
   }
 
   describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
-    return this.#ofUser(account, userId, () =>
-      this.#database.read(facts.describeUser(account, userId, nowMs)),
-    );
+    const query = facts.describeUser(account, userId, nowMs);
+    return this.#ofUser(account, userId, () => this.#database.read(query));
   }
 
   readFreeLabels(...[account, userId, options]: Parameters<Store["readFreeLabels"]>): Promise<FreeLabel[]> {
-    return this.#ofUser(account, userId, () =>
-      this.#database.read(facts.readFreeLabels(account, userId, options)),
-    );
+    const query = facts.readFreeLabels(account, userId, options);
+    return this.#ofUser(account, userId, () => this.#database.read(query));
   }
 
   readStamp(account: string, userId: string): Promise<string | undefined> {
@@ -365,18 +356,18 @@ export class PostgresStore implements Store, EventLog {
     const failure = this.#workers.areMany ? undefined : this.#commit.recentFailure(FAILED_MS);
     if (failure !== undefined) throw failure;
     if (this.#commit.hasStored(STORED_MS)) return;
-    await this.#database.write(writeProbe(Math.floor(Math.random() * SLOT_COUNT), this.clock.now()));
+    await this.#database.write(upkeep.writeProbe(Math.floor(Math.random() * SLOT_COUNT), this.clock.now()));
   }
 
   statistics(): Promise<StoreStatistics> {
-    return this.#database.read(readStatistics());
+    return this.#database.read(upkeep.readStatistics());
   }
 
   async sweep(nowMs: number): Promise<readonly EndedFact[]> {
     if (this.#readOnly) return [];
     if (!this.#isShortened) await this.#database.withoutTimeLimit(shortenHistories(this.historyMax));
     this.#isShortened = true;
-    await this.#database.withoutTimeLimit(sweepReplays(nowMs));
+    await this.#database.withoutTimeLimit(upkeep.sweepReplays(nowMs));
     await this.#database.write(events.sweepEvents(nowMs));
     const swept: EndedFact[] = [];
     for (let page = await this.endFacts(nowMs); page.length > 0; page = await this.endFacts(nowMs))
@@ -386,7 +377,7 @@ export class PostgresStore implements Store, EventLog {
 
   async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
     if (this.#readOnly) return [];
-    const due = await this.#database.read(readEnded(nowMs));
+    const due = await this.#database.read(upkeep.readEnded(nowMs));
     const byUser = new Map<string, EndedFact[]>();
     for (const fact of due) byUser.set(userName(fact), [...(byUser.get(userName(fact)) ?? []), fact]);
     const ended = await Promise.all(
@@ -411,7 +402,7 @@ export class PostgresStore implements Store, EventLog {
   }
 
   nextEndMs(): Promise<number | undefined> {
-    return this.#database.read(readNextEnd());
+    return this.#database.read(upkeep.readNextEnd());
   }
 
   /** PostgreSQL checks its own pages (data_checksums, amcheck). */
@@ -420,7 +411,7 @@ export class PostgresStore implements Store, EventLog {
   /** Rewrites the tables without what was forgotten or overwritten. Requests wait while their table is rewritten. */
   async compact(): Promise<CompactReport> {
     await this.#database.withoutTimeLimit(shortenHistories(this.historyMax));
-    return this.#database.withoutTimeLimit(rewriteTables(this.#monotonic));
+    return this.#database.withoutTimeLimit(upkeep.rewriteTables(this.#monotonic));
   }
 
   #turnOf({ account }: Pick<View, "account">): () => Promise<void> {
