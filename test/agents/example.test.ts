@@ -44,7 +44,7 @@ test("with a key the example uses that service, and forgets its facts at the end
 /** What each example with a block of its own prints. */
 const BLOCK_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "stateless-support-bot.mjs":
-    /^after 50 turns and 3 compactions, with [1-9]\d* words mended on the way:\n {2}USER\.name=Ada Okafor\n {2}USER\.language=Dutch\n {2}ORDER\.number=4711-94\n {2}ORDER\.problem=with a broken lid\n {2}ORDER\.calls=50\n$/,
+    /^after 50 turns and 3 compactions, with [1-9]\d* words mended on the way:\n {2}USER\.name=Ada Okafor\n {2}USER\.language=Dutch\n {2}ORDER\.calls=50\n {2}ORDER\.number=4711-94\n {2}ORDER\.problem=with a broken lid\n$/,
   "hand-over.mjs":
     /^[1-9]\d* words were missing or wrong; the second agent knows:\n {2}USER\.name=Ada Okafor\n[\s\S]* {2}CASE\.promised=EUR 1,250\.00 within ten days\n$/,
   "unseen-order-number.mjs":
