@@ -54,6 +54,13 @@ export interface AgentWriteOptions extends AgentWriterOptions {
   /** How long it lives, in seconds; or until when, in RFC 3339 with a zone. */
   ttlS?: number | undefined;
   expiresAt?: string | undefined;
+  /** Makes an unknown label, as one of the person's own; `certain`: also one that is a slip away from another. */
+  newLabel?: boolean | "certain" | undefined;
+}
+
+export interface AgentRenameOptions extends AgentWriterOptions {
+  /** Makes a list of both where the other label has a fact. */
+  merge?: "append" | undefined;
 }
 
 /** What a label of the account's own asks of its values, and where they go. */
@@ -86,6 +93,7 @@ export interface AgentMemory {
     revision: number,
     options?: AgentWriterOptions,
   ): Promise<WrittenAnswer>;
+  rename(userId: string, label: string, to: string, options?: AgentRenameOptions): Promise<WrittenAnswer>;
   /** The labels of the account. */
   channels(options?: AgentCallOptions): Promise<ChannelsAnswer>;
   addLabel(label: string, terms: NewLabelTerms, options?: AgentWriterOptions): Promise<LabelAnswer>;

@@ -15,6 +15,7 @@ import {
   forgottenLine,
   readRevisions,
   readRevisionsAfter,
+  renamedLine,
   type UndoCommand,
   writtenLine,
 } from "./written-line.ts";
@@ -77,6 +78,9 @@ const SCOPE = {
   },
 };
 
+/** In the text of an unknown label that is a slip away from another. */
+const INSISTS = 'new_label: "certain"';
+
 class NoProjectError extends Error {
   override name = "NoProjectError";
   readonly code = "no_project";
@@ -94,6 +98,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     input: { label: TEXT, value: { ...TEXT, description: "One line, at most 1,024 bytes." } },
     optional: {
       add: { type: "boolean" },
+      new_label: { ...TEXT, enum: ["certain"], description: "Only after a refusal." },
       ttl_s: WHOLE,
       until: { ...TEXT, description: 'Its end: "friday", "in 3 days", 2026-12-31.' },
       ...SCOPE,
@@ -106,7 +111,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
         throw new NoProjectError();
       const label = textIn(input, "label");
       const kept = sanitizeValue(textIn(input, "value"), allowSecrets, label);
-      const written = { ...options, scope, ...endOf(input) };
+      const newLabel = input.new_label === "certain" ? "certain" : true;
+      const written = { ...options, scope, newLabel, ...endOf(input) } as const;
       const answer =
         input.add === true
           ? await memory.append(userId, label, kept, written)
@@ -117,7 +123,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "recall",
     title: "Recall facts",
-    description: "Reads one fact by its label (value is null if there is none), or all without a label.",
+    description: "Reads one fact by its label (null if there is none), or all without a label.",
     input: {},
     optional: { label: TEXT },
     isForBlock: false,
@@ -143,7 +149,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     description: "Takes a fact away; the user can restore it.",
     input: { label: TEXT },
     optional: {
-      for_good: { type: "boolean", description: "Deletes its history too: only if the user asks for that." },
+      for_good: { type: "boolean", description: "Deletes its history too: only if the user asks." },
     },
     isForBlock: false,
     annotations: DELETES,
@@ -165,13 +171,9 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: ADD_LABEL,
     title: "Add a label for all users",
-    description:
-      "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. It reaches beyond this session: every user of the account gets it.",
-    input: {
-      label: { ...TEXT, description: "GROUP.name" },
-      description: { ...TEXT, description: "What belongs there." },
-    },
-    optional: { ...SCOPE },
+    description: "Adds a label. It reaches beyond this session: every user of the account gets it.",
+    input: { label: TEXT, description: TEXT },
+    optional: { scope: { type: "string", enum: PLACE_KINDS } },
     isForBlock: false,
     annotations: REACHES_OTHERS,
     async run(memory, _userId, input, options) {
@@ -184,9 +186,9 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: HISTORY,
     title: "Earlier values of a fact",
-    description: `${HISTORY_LISTS}; with restore, writes that revision's again.`,
+    description: `${HISTORY_LISTS}; restore writes that revision again; rename_to moves it to another label (merge=true joins two).`,
     input: { label: TEXT },
-    optional: { restore: { ...WHOLE, description: "A revision." } },
+    optional: { restore: WHOLE, rename_to: TEXT, merge: { type: "boolean" } },
     isForBlock: false,
     annotations: KEEPS,
     async run(memory, userId, input, { undoIn, ...options } = {}) {
@@ -195,6 +197,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
         const answer = await memory.restore(userId, label, input.restore, options);
         return writtenResult(memory, userId, answer, { ...options, undoIn });
       }
+      if (typeof input.rename_to === "string")
+        return renamedResult(memory, userId, input, { ...options, undoIn });
       const { revisions } = await memory.history(userId, label, options);
       return { label, revisions: revisions.map(shownRevision) };
     },
@@ -237,14 +241,19 @@ export function toolsFor({
   hasBlock,
   addsLabels,
   labels = STANDARD_TOOL_LABELS,
+  personal = [],
 }: {
   hasBlock: boolean;
   addsLabels: boolean;
   labels?: readonly ToolLabel[] | undefined;
+  /** Of one person, where the tools are theirs. */
+  personal?: readonly string[] | undefined;
 }): readonly MemoryTool[] {
   return MEMORY_TOOLS.filter(({ isForBlock }) => hasBlock || !isForBlock)
     .filter(({ name }) => addsLabels || name !== ADD_LABEL)
-    .map((tool) => (tool.name === REMEMBER ? { ...tool, description: rememberText(labels) } : tool));
+    .map((tool) =>
+      tool.name === REMEMBER ? { ...tool, description: rememberText(labels, personal) } : tool,
+    );
 }
 
 /** The input of a tool as JSON Schema. @param isPlaced whether there can be a project, so that a scope makes sense */
@@ -263,11 +272,12 @@ export function objectSchema(properties: JsonObject, optional: JsonObject = {}) 
   };
 }
 
-function rememberText(labels: readonly ToolLabel[]): string {
+function rememberText(labels: readonly ToolLabel[], personal: readonly string[] = []): string {
   return (
     "Keeps a short fact exactly as written, beyond this conversation, when the user states or changes a lasting one. " +
-    "It replaces the fact on its label; add=true adds an item to a list instead. Secrets are refused, and <private> parts are left out. " +
-    labelsText(labels)
+    "One fact a label: use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). " +
+    "It replaces the fact there; add=true adds to a list instead. Secrets are refused, <private> parts left out. " +
+    labelsText(labels, personal)
   );
 }
 
@@ -308,6 +318,29 @@ async function writtenResult(
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
 
+async function renamedResult(
+  memory: AgentMemory,
+  userId: string,
+  input: ToolInput,
+  { undoIn, ...options }: ToolCallOptions,
+): Promise<JsonObject> {
+  const [label, to] = [textIn(input, "label"), textIn(input, "rename_to")];
+  const merge = input.merge === true ? "append" : undefined;
+  const written = await memory.rename(userId, label, to, { ...options, merge });
+  const { value, revision, place, previous } = written;
+  const isMerged = previous !== null;
+  const read = async (one: string) =>
+    isMerged ? readRevisionsAfter(memory, userId, { label: one, place }, options) : [];
+  const kept = { from: await read(label), to: await read(to) };
+  const result = renamedLine(
+    label,
+    written,
+    kept,
+    undoIn?.(place === "person" ? undefined : options.project),
+  );
+  return given({ result, label: to, renamed: label, value, revision, place, previous: previous?.value });
+}
+
 /** One of all: its time to the minute, since a model reads many of them. */
 function listedFact({ label, value, updated_at, written_by }: FactsAnswer["facts"][number]): JsonObject {
   return given({ label, value, updated_at: updated_at.replace(/:\d\d(\.\d+)?Z$/, "Z"), written_by });
@@ -343,10 +376,14 @@ function toolAdvice(code: string, error: Error, addsLabels: boolean): string | u
     unknown
   >;
   if (code === "unknown_label") {
+    // The service's text names the near label, and the field that insists, which the tool has by the same name.
+    if (error.message.includes(INSISTS)) return undefined;
     const question = typeof hint === "string" ? `Did you mean ${hint}? ` : "";
     const adding = addsLabels ? ", and add_label adds one" : "";
-    return `There is no such label. ${question}The description of remember lists all of them${adding}.`;
+    return `There is no such label. ${question}A label is GROUP.name. The description of remember lists those of the account${adding}.`;
   }
+  if (code === "fact_exists")
+    return "The other label has a fact, too: forget it first, or pass merge=true for a list of both.";
   if (code === "invalid_value" && param === "item" && Array.isArray(items))
     return 'With this item the list would be too long: remember the whole list without some of its items, joined by "; ", and without add.';
   return undefined;

@@ -8,7 +8,8 @@ export const REMEMBER_PROMPT =
   "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. " +
   "Call remember when the user states or changes something that will still matter next week: who they are (USER), " +
   "how they like things (PREF), what the project is and must be (PROJ), decisions, deadlines and what comes next " +
-  "(TASK). Call recall before you ask for something that may be known. " +
+  "(TASK). Use a label that is there, or make one where none fits, one fact a label: PEOPLE.grace, REMINDER.dentist. " +
+  "Call recall before you ask for something that may be known. " +
   "Never store secrets, nor what stands in <private> marks.";
 
 const LIST_HEADING = "To remember";

@@ -47,6 +47,30 @@ export function forgottenLine(label: string, kept: Revisions, undo: UndoCommand 
   return `${label}: forgotten; ${how}`;
 }
 
+/**
+ * @param written what the other label has now
+ * @param kept what the history has of each label since
+ */
+export function renamedLine(
+  label: string,
+  written: WrittenAnswer,
+  kept: { readonly from: Revisions; readonly to: Revisions },
+  undo: UndoCommand | undefined,
+): string {
+  const { label: to, value, previous } = written;
+  if (previous === null) {
+    const how =
+      undo === undefined
+        ? `history tool on ${to} with rename_to ${label}`
+        : `${undo.program} rename ${to} ${label}${undo.options}`;
+    return `${label}: now ${to}, ${quotedValue(value)}; undo: ${how}`;
+  }
+  const line = `${label}: joined to ${to}, now ${quotedValue(value)}`;
+  const back = `${label}: ${restoreText(label, kept.from?.[0]?.revision, kept.from, undo)}`;
+  if (previous.value === value) return `${line}; ${back}`;
+  return `${line}; ${to}: ${restoreText(to, previous.revision, kept.to, undo)}; ${back}`;
+}
+
 function historyText(label: string, undo: UndoCommand | undefined): string {
   return undo === undefined ? "undo: history tool" : `undo: ${undo.program} history ${label}${undo.options}`;
 }

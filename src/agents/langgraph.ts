@@ -4,7 +4,8 @@
  *
  * The operations of a batch take effect in their order. The facts that it writes for one user are stored all or none; what
  * it forgets (a put of null, or delete) follows, one fact at a time. What BaseStore promises and a label cannot hold is
- * refused before anything is sent: other namespaces and values, a search by meaning, an index.
+ * refused before anything is sent: other namespaces and values, a search by meaning, an index. A label that is not there
+ * is made, also one that is a slip away from another: a program has no one to ask.
  */
 
 import {
@@ -103,13 +104,14 @@ export class SidebandStore extends BaseStore {
 
   async #writeUser(user: string, changes: readonly [label: string, value: string | null][]): Promise<void> {
     const facts = changes.flatMap(([label, value]) =>
-      value === null ? [] : [{ label: asLabel(label), value }],
+      value === null ? [] : [{ label: asLabel(label), value, newLabel: "certain" as const }],
     );
     if (facts.length > 0) await this.#memory.encodeBatch(user, facts, this.#options);
     for (const [label, value] of changes) {
       if (value !== null) continue;
       await this.#memory.forget(user, asLabel(label), this.#options).catch((error) => {
-        if (!isSidebandError(error, "fact_not_found")) throw error;
+        if (!isSidebandError(error, "fact_not_found") && !isSidebandError(error, "unknown_label"))
+          throw error;
       });
     }
   }

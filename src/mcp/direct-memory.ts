@@ -27,6 +27,7 @@ import { factHistory, restoreFact } from "../memory/history.ts";
 import { addLabel } from "../memory/label-terms.ts";
 import { changeList } from "../memory/lists.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
+import { renameFact } from "../memory/rename.ts";
 import { allowedUser, requireWholeAccount, requireWriteAccess } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 
@@ -131,6 +132,12 @@ function writes(services: MemoryServices, caller: MemoryCaller, write: ForUser) 
         const input = { ...writerOf(userId, options), label, revision, ifRevision };
         return detailedEncodeAnswer(await restoreFact(services, caller, input));
       }),
+    rename: (user, label, to, options = {}) =>
+      write(user, async (userId) => {
+        const { merge, ifRevision } = options;
+        const input = { ...writerOf(userId, options), label, to, merge, ifRevision };
+        return detailedEncodeAnswer(await renameFact(services, caller, input));
+      }),
   } satisfies Partial<AgentMemory>;
 }
 
@@ -138,6 +145,6 @@ function writerOf(userId: string, { project, writtenBy, sessionId }: AgentWriter
   return { userId, project, writtenBy, sessionId };
 }
 
-function termsOf({ scope, ttlS, expiresAt, ifRevision }: AgentWriteOptions = {}) {
-  return { scope, ttlS, expiresAt, ifRevision };
+function termsOf({ scope, ttlS, expiresAt, newLabel, ifRevision }: AgentWriteOptions = {}) {
+  return { scope, ttlS, expiresAt, newLabel, ifRevision };
 }

@@ -1,6 +1,6 @@
 /**
  * Memory as an MCP server: the tools, a resource that can be subscribed to, and a prompt. The list of tools names the
- * labels of the account. What is about the sealed block is there only where the agent's prompt has it.
+ * labels of the account, and of the user if it is bound to one. What is about the sealed block is there only where the agent's prompt has it.
  *
  * A server is bound to one user wherever that user is known, and then no tool takes a user_id: a model that
  * was talked into something cannot reach another user's facts. Only a server that is not bound asks for one.
@@ -136,8 +136,9 @@ function listedSchema(tool: MemoryTool, isBound: boolean, isPlaced: boolean) {
 function offeredTools(
   { readOnly = false, include, addsLabels }: ServerShape,
   labels?: readonly ToolLabel[],
+  personal?: readonly string[],
 ): readonly MemoryTool[] {
-  const tools = toolsFor({ hasBlock: include !== "index", addsLabels, labels });
+  const tools = toolsFor({ hasBlock: include !== "index", addsLabels, labels, personal });
   return readOnly ? tools.flatMap((tool) => readingTool(tool) ?? []) : tools;
 }
 
@@ -151,8 +152,8 @@ function readingTool(tool: MemoryTool): MemoryTool | undefined {
     optional: {},
     annotations: READS,
     async run(memory, userId, input, options) {
-      if (typeof input.restore === "number")
-        throw new Failure("read_only_key", "This key only reads: it restores no value.");
+      if (typeof input.restore === "number" || typeof input.rename_to === "string")
+        throw new Failure("read_only_key", "This key only reads: it restores and renames nothing.");
       return tool.run(memory, userId, input, options);
     },
   };
@@ -220,11 +221,11 @@ function listTools(
     channels: STANDARD_TOOL_LABELS,
   };
   server.setRequestHandler("tools/list", async (_, context) => {
-    known = await callOf(context)
-      .memory.channels({ failFast: true })
-      .catch(() => known);
+    const call = callOf(context);
+    known = await call.memory.channels({ failFast: true }).catch(() => known);
     listed.addsLabels = shape.addsLabels && known.free !== 0;
-    const tools = offeredTools({ ...shape, ...listed }, known.channels).map((tool) => ({
+    const personal = await personalLabels(shape, call);
+    const tools = offeredTools({ ...shape, ...listed }, known.channels, personal).map((tool) => ({
       name: tool.name,
       title: tool.title,
       description: tool.description,
@@ -234,6 +235,17 @@ function listTools(
     }));
     return { tools };
   });
+}
+
+/** The labels that have facts of the user, for who may write them; none where the memory is away. */
+async function personalLabels(shape: ServerShape, call: ServerCall): Promise<readonly string[]> {
+  const userId = boundUser(shape, call);
+  if (userId === undefined || shape.readOnly) return [];
+  const options = { include: "index", failFast: true, project: await call.projectOf?.() } as const;
+  const { channel_labels: labels } = await call.memory
+    .context(userId, options)
+    .catch(() => ({ channel_labels: [] }));
+  return labels;
 }
 
 function addResource(server: McpServer, shape: ServerShape, callOf: ServerCallOf): void {

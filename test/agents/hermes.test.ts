@@ -52,7 +52,7 @@ suite("Hermes provider", { concurrency: false }, () => {
       tool("recall", { label: "USER.os" }),
       tool("verify", { label: "USER.name" }),
       tool("recall", {}),
-      tool("remember", { label: "USER.shoe", value: "x" }),
+      tool("remember", { label: "USER.nmae", value: "x" }),
       ["queue_prefetch", ["Hello"], { session_id: "s1" }],
       ["prefetch", ["Hello"], { session_id: "s1" }],
       ["prefetch", ["Hello"], { session_id: "s1" }],
@@ -101,7 +101,7 @@ suite("Hermes provider", { concurrency: false }, () => {
         },
       ],
     );
-    assert.match(answers[6].error, /^unknown_label: /);
+    assert.match(answers[6].error, /^unknown_label: .* USER\.name\? If not, new_label: "certain" /);
 
     // The section is the SDK's, byte for byte, and an unchanged memory costs a 304.
     const section = values[13] as string;
@@ -197,6 +197,47 @@ suite("Hermes provider", { concurrency: false }, () => {
       ["jargon; emoji", "jargon"],
     );
     assert.match(parsed(19).error, /^invalid_request: An end is one of the whole list: /);
+  });
+
+  test("a label is made by writing it, and renamed and joined as the tools of the other hosts do", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const host = makeHost(t);
+    await host.sideband("agents install hermes");
+    const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_USER_ID: "ada" };
+    const tool = (name: string, args: object): Call => ["handle_tool_call", [`sideband_${name}`, args]];
+    const { results } = await drive(host, env, [
+      ["initialize", ["s1"], { platform: "telegram" }],
+      tool("remember", { label: "FAMILY.grace", value: "sister" }),
+      tool("remember", { label: "FAMILY.grcae", value: "niece" }),
+      tool("remember", { label: "FAMILY.grcae", value: "niece", new_label: "certain" }),
+      tool("history", { label: "FAMILY.grace", rename_to: "PEOPLE.grace" }),
+      tool("history", { label: "FAMILY.grcae", rename_to: "PEOPLE.grace" }),
+      tool("history", { label: "FAMILY.grcae", rename_to: "PEOPLE.grace", merge: true }),
+      tool("recall", {}),
+    ]);
+    const [made, slip, certain, renamed, refused, joined, all] = results
+      .slice(1)
+      .map(([text]) => JSON.parse(text));
+    assert.equal(made.result, 'FAMILY.grace: now "sister"; undo: forget tool');
+    assert.match(
+      slip.error,
+      /^unknown_label: .* FAMILY\.grace\? If not, new_label: "certain" makes FAMILY\.grcae\.$/,
+    );
+    assert.equal(certain.value, "niece");
+    assert.equal(
+      renamed.result,
+      'FAMILY.grace: now PEOPLE.grace, "sister"; undo: history tool on PEOPLE.grace with rename_to FAMILY.grace',
+    );
+    assert.match(refused.error, /^fact_exists: /);
+    assert.match(
+      joined.result,
+      /^FAMILY\.grcae: joined to PEOPLE\.grace, now "sister; niece"; PEOPLE\.grace: undo: history tool with restore \d+; FAMILY\.grcae: undo: history tool with restore \d+$/,
+    );
+    assert.deepEqual(
+      all.facts.map(({ label, value }: { label: string; value: string }) => [label, value]),
+      [["PEOPLE.grace", "sister; niece"]],
+    );
   });
 
   test("labels: their texts are quoted and escaped, and who may add none is not offered to", async (t) => {

@@ -40,8 +40,8 @@ async function outcomes(store: BaseStore, labels: CaseLabels, prefix: string): P
     const theirs = plain(await run(new InMemoryStore(), user), user);
     const answer = await run(store, user).then(
       (result) => plain(result, user),
-      (error: { name: string; code?: string }) => {
-        assert.ok(error.name === "TypeError" || error.code === "unknown_label", `${name}: ${error}`);
+      (error: { name: string }) => {
+        assert.equal(error.name, "TypeError", `${name}: ${error}`);
         return "refused";
       },
     );
@@ -83,17 +83,17 @@ suite("LangGraph", { concurrency: false }, () => {
     const store = new SidebandStore({ memory, timeoutMs });
     const columns = [
       await outcomes(store, STANDARD_LABELS, "standard"),
-      await outcomes(store, OWN_LABELS, "missing"),
+      await outcomes(store, OWN_LABELS, "made"),
     ];
     for (const label of Object.values(OWN_LABELS))
       await memory.addLabel(label, { description: "In a test." });
-    columns.push(await outcomes(store, OWN_LABELS, "own"));
+    columns.push(await outcomes(store, OWN_LABELS, "added"));
     const cases = casesWith(STANDARD_LABELS);
     assert.equal(cases.length, 38);
     const counts = columns.map((column) => `${column.filter((found) => found === "same").length} of 38`);
-    assert.deepEqual(columns[0], columns[2]);
+    for (const column of columns) assert.deepEqual(column, columns[0]);
     checkTable([
-      "| case | one of the 40 labels | own label, not added | own label, added |",
+      "| case | one of the 40 labels | own label, made by the put | own label, added |",
       "|---|---|---|---|",
       ...cases.map(({ name, why }, i) => {
         const found = columns.map((column) => column[i]).join(" | ");
@@ -143,12 +143,12 @@ suite("LangGraph", { concurrency: false }, () => {
     await assert.rejects(store.put(["u", "USER"], "name", { value: "password=hunter2" }), {
       code: "secret_refused",
     });
-    const both = ["name", "shoe_size"].map((key) => ({
+    const both = Object.entries({ name: "x", shoe_size: "4\n2" }).map(([key, value]) => ({
       namespace: ["u", "USER"],
       key,
-      value: { value: "x" },
+      value: { value },
     }));
-    await assert.rejects(store.batch(both), { code: "unknown_label" });
+    await assert.rejects(store.batch(both), { code: "invalid_value" });
     assert.deepEqual(await store.search(["u"]), []);
     await store.put(["u", "USER"], "name", { value: "Ada <private>King</private>" }, false);
     assert.equal((await store.get(["u", "USER"], "name"))?.value.value, "Ada");

@@ -143,8 +143,8 @@ suite("OpenClaw", { concurrency: false }, () => {
       .execute("3", { label: "FAMILY.wife", description: "her name" });
     const refused = await api.tools
       .get("sideband_remember")!
-      .execute("2", { label: "USER.shoe", value: "x" });
-    assert.match(String(refused.details.error), /^unknown_label/);
+      .execute("2", { label: "FAMILY.wief", value: "x" });
+    assert.match(String(refused.details.error), /^unknown_label: .* FAMILY\.wife\? .*"certain"/);
     assert.deepEqual(api.warnings, []);
   });
 

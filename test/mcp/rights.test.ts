@@ -69,18 +69,22 @@ test("every tool: the user of a bound key is fixed, whatever a call says, and a 
   assert.equal((await running.call("GET", "/facts?user_id=ada")).text, before);
 });
 
-test("a reading key lists the history of a fact, and is offered no way to restore a value of it", async () => {
+test("a reading key lists the history of a fact, and can neither restore nor rename it", async () => {
   const key = await newKey("ada", "read");
   const listed = /^data: (.*)$/m.exec((await post(key, "tools/list", {})).text)!;
   const { tools } = JSON.parse(listed[1]).result;
   const history = tools.find(({ name }: { name: string }) => name === "history");
   assert.deepEqual(Object.keys(history.inputSchema.properties), ["label"]);
-  assert.deepEqual([history.annotations.readOnlyHint, /restore/.test(history.description)], [true, false]);
-  const call = async (restore?: number) =>
-    (await post(key, "tools/call", { name: "history", arguments: { label: "USER.name", restore } })).text;
+  assert.deepEqual(
+    [history.annotations.readOnlyHint, /restore|rename/.test(history.description)],
+    [true, false],
+  );
+  const call = async (more?: object) =>
+    (await post(key, "tools/call", { name: "history", arguments: { label: "USER.name", ...more } })).text;
   assert.match(await call(), /secret of ada/);
   const before = (await running.call("GET", "/facts?user_id=ada")).text;
-  assert.match(await call(1), /"isError":true|"error"/);
+  for (const more of [{ restore: 1 }, { rename_to: "PEOPLE.ada" }])
+    assert.match(await call(more), /"isError":true|"error"/);
   assert.equal((await running.call("GET", "/facts?user_id=ada")).text, before);
 });
 

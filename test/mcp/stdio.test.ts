@@ -209,8 +209,13 @@ suite("sideband mcp", { concurrency: false }, () => {
       );
       const call = caller(client as unknown as TourClient);
       if (access === "write") {
-        const refused = await call("remember", { label: "FAMILY.wife", value: "Grace" });
-        assert.match(refused.content[0].text, /^unknown_label: .* remember lists all of them\.$/);
+        await call("remember", { label: "FAMILY.wife", value: "Grace" });
+        assert.match((await client.listTools()).tools[0].description ?? "", /: FAMILY: wife; USER: /);
+        const refused = await call("remember", { label: "FAMILY.wief", value: "Grace" });
+        assert.match(
+          refused.content[0].text,
+          /^unknown_label: .* FAMILY\.wife\? If not, new_label: "certain" /,
+        );
       }
       await client.close();
     }

@@ -67,7 +67,8 @@ WORTH_KEEPING = (
     "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. "
     "Call sideband_remember when the user states or changes something that will still matter next week: who they are "
     "(USER), how they like things (PREF), what the project is and must be (PROJ), decisions, deadlines and what comes "
-    "next (TASK). Call sideband_recall before you ask for something that may be known. "
+    "next (TASK). Use a label that is there, or make one where none fits, one fact a label: PEOPLE.grace, "
+    "REMINDER.dentist. Call sideband_recall before you ask for something that may be known. "
     "Never store secrets, nor what stands in <private> marks."
 )
 
@@ -91,14 +92,20 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
         _tool(
             "sideband_remember",
             "Keeps a short fact exactly as written, beyond this conversation, when the user states or changes a "
-            "lasting one. It replaces the fact on its label; add=true adds an item to a list instead. Secrets are "
-            f"refused, and <private> parts are left out. {labels}",
+            "lasting one. One fact a label: use one that fits, or make one by writing it (PEOPLE.grace, "
+            "REMINDER.dentist). It replaces the fact there; add=true adds to a list instead. Secrets are "
+            f"refused, <private> parts left out. {labels}",
             {"label": _TEXT, "value": {**_TEXT, "description": "One line, at most 1,024 bytes."}},
-            {"add": {"type": "boolean"}, "ttl_s": {**_WHOLE, "description": "Seconds until it ends."}, "scope": _SCOPE},
+            {
+                "add": {"type": "boolean"},
+                "new_label": {**_TEXT, "enum": ["certain"], "description": "Only after a refusal."},
+                "ttl_s": {**_WHOLE, "description": "Seconds until it ends."},
+                "scope": _SCOPE,
+            },
         ),
         _tool(
             "sideband_recall",
-            "Reads one fact by its label (value is null if there is none), or all without a label.",
+            "Reads one fact by its label (null if there is none), or all without a label.",
             {},
             {"label": _TEXT},
         ),
@@ -106,23 +113,20 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
             "sideband_forget",
             "Takes a fact away; the user can restore it.",
             {"label": _TEXT},
-            {"for_good": {"type": "boolean", "description": "Deletes its history too: only if the user asks for that."}},
+            {"for_good": {"type": "boolean", "description": "Deletes its history too: only if the user asks."}},
         ),
         _tool(
             ADD_LABEL,
-            "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. It reaches beyond this session: "
-            "every user of the account gets it.",
-            {
-                "label": {**_TEXT, "description": "GROUP.name"},
-                "description": {**_TEXT, "description": "What belongs there."},
-            },
-            {"scope": _SCOPE},
+            "Adds a label. It reaches beyond this session: every user of the account gets it.",
+            {"label": _TEXT, "description": _TEXT},
+            {"scope": {name: value for name, value in _SCOPE.items() if name != "description"}},
         ),
         _tool(
             "sideband_history",
-            "Lists the values that a fact had, newest first; with restore, writes that revision's again.",
+            "Lists the values that a fact had, newest first; restore writes that revision again; rename_to moves it to "
+            "another label (merge=true joins two).",
             {"label": _TEXT},
-            {"restore": {**_WHOLE, "description": "A revision."}},
+            {"restore": _WHOLE, "rename_to": _TEXT, "merge": {"type": "boolean"}},
         ),
     ]
     if has_block:
@@ -344,6 +348,19 @@ class SidebandProvider(MemoryProvider):
             logger.warning("sideband: %s failed: %s", tool_name, _said(error))
             return shown_json({"error": f"memory is away: {_said(error)}"})
 
+    def _renamed(self, label: str, answer: Mapping[str, Any], place: Dict[str, Any]) -> Dict[str, Any]:
+        """As src/agent-side/written-line.ts says it."""
+        to, value, previous = answer["label"], answer["value"], answer.get("previous")
+        if not previous:
+            result = f"{label}: now {to}, {_quoted_value(value)}; undo: history tool on {to} with rename_to {label}"
+        else:
+            is_same = previous["value"] == value
+            of_target = "" if is_same else f" {to}: undo: history tool with restore {previous['revision']};"
+            of_source = f"{label}: undo: {self._undo_forget(label, place)}"
+            result = f"{label}: joined to {to}, now {_quoted_value(value)};{of_target} {of_source}"
+        known = {**_picked(answer, "label", "value", "revision", "place"), "renamed": label}
+        return {"result": result, **known, **({"previous": previous["value"]} if previous else {})}
+
     def _undo_forget(self, label: str, place: Dict[str, Any]) -> str:
         """Asked only after a forget: no read may keep it from being tried."""
         try:
@@ -365,13 +382,17 @@ class SidebandProvider(MemoryProvider):
                 )
             value = _kept_value(str(args.get("value", "")), label)
             write = memory.append if args.get("add") is True else memory.encode
-            return _written(write(user, label, value, scope=scope, ttl_s=args.get("ttl_s"), **place))
+            made: Any = "certain" if args.get("new_label") == "certain" else True
+            return _written(write(user, label, value, scope=scope, ttl_s=args.get("ttl_s"), new_label=made, **place))
         if name == ADD_LABEL and self._adds_labels:
             added = memory.add_label(label, description=str(args.get("description", "")), scope=scope)
             self._read_labels()
             return _picked(added, "label", "description", "scope")
         if name == "sideband_history" and args.get("restore"):
             return _written(memory.restore(user, label, args["restore"], **place))
+        if name == "sideband_history" and args.get("rename_to"):
+            merge: Any = "append" if args.get("merge") in (True, "append") else None
+            return self._renamed(label, memory.rename(user, label, str(args["rename_to"]), merge=merge, **place), place)
         if name == "sideband_recall" and not label:
             facts = memory.facts(user, fail_fast=True, **place)["facts"]
             return {"facts": [_listed(fact) for fact in facts]}
@@ -453,18 +474,37 @@ def _labels_text(channels: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _names_text(own: List[Dict[str, Any]]) -> str:
-    count = len(own)
-    while len(_groups_text(own[:count], _name)) > 2600:
-        count -= 1
-    more = "" if count == len(own) else f"; and {len(own) - count} more"
-    return _groups_text(own[:count], _name) + more
+    """The names of each group that has a place, of the others how many there are; of very many groups the first."""
+    groups = []
+    for group, names in _groups(own, _name).items():
+        whole = f"{group}: {', '.join(names)}"
+        groups.append((whole, min(whole, f"{group}: {len(names)} labels", key=len), len(names)))
+    room = 2600 - sum(len(short) + 2 for _, short, _ in groups)
+    texts: List[str] = []
+    left = len(own)
+    for whole, short, count in groups:
+        is_whole = len(whole) - len(short) <= max(room, 0)
+        if is_whole:
+            room -= len(whole) - len(short)
+        text = whole if is_whole else short
+        if len("; ".join([*texts, text])) > 2600:
+            break
+        texts.append(text)
+        left -= count
+    is_counted = left > 0 or texts != [whole for whole, _, _ in groups]
+    more = [f"{left} more labels"] if left else []
+    return "; ".join([*texts, *more]) + (" (recall has their names)" if is_counted else "")
 
 
 def _groups_text(labels: List[Dict[str, Any]], text_of: Any) -> str:
+    return "; ".join(f"{group}: {', '.join(names)}" for group, names in _groups(labels, text_of).items())
+
+
+def _groups(labels: List[Dict[str, Any]], text_of: Any) -> Dict[str, List[str]]:
     groups: Dict[str, List[str]] = {}
     for channel in labels:
         groups.setdefault(channel["label"].split(".")[0], []).append(text_of(channel))
-    return "; ".join(f"{group}: {', '.join(names)}" for group, names in groups.items())
+    return groups
 
 
 def _name(channel: Dict[str, Any]) -> str:

@@ -280,8 +280,9 @@ test("the list of tools names the account's labels as they are now, and is short
   assert.deepEqual(names(await list("ada")), ["remember", "recall", "forget", "history"]);
   assert.deepEqual(names(await list("ada", { include: "both" })).slice(4), ["flush", "read_block"]);
   const remember = async (more?: object) => Object.keys((await list("ada", more))[0].inputSchema.properties);
-  assert.deepEqual(await remember(), ["label", "value", "add", "ttl_s", "until"]);
-  assert.deepEqual(await remember({ project: "loom" }), ["label", "value", "add", "ttl_s", "until", "scope"]);
+  const fields = ["label", "value", "add", "new_label", "ttl_s", "until"];
+  assert.deepEqual(await remember(), fields);
+  assert.deepEqual(await remember({ project: "loom" }), [...fields, "scope"]);
   const label = { label: "FAMILY.wife", description: "her name" };
   Object.assign(place, { addLabel: true });
   await answerOf(await ask("ada", "tools/call", { name: "add_label", arguments: label }));
@@ -289,6 +290,13 @@ test("the list of tools names the account's labels as they are now, and is short
     (await list("ada"))[0].description,
     /GROUP\.name\): FAMILY: wife \("her name"\); USER: name, /,
   );
+  const made = { name: "remember", arguments: { label: "PEOPLE.grace", value: "sister" } };
+  await answerOf(await ask("ada", "tools/call", made));
+  const labelsOf = async (user?: string) =>
+    /GROUP\.name\): (.*) USER: /.exec((await list(user))[0].description)![1];
+  assert.equal(await labelsOf("ada"), 'FAMILY: wife ("her name"); PEOPLE: grace;');
+  for (const other of ["hal", undefined])
+    assert.equal(await labelsOf(other), 'FAMILY: wife ("her name");', "another's labels are not named");
 });
 
 test("add_label is offered to a key that may add labels, and for one user only where it is asked for", async (context) => {
