@@ -338,6 +338,20 @@ test("a label is made by writing it, asked about where it looks like a slip, and
     );
     assert.equal((await run("rename", "FAMILY.wif", "FAMILY.wif")).status, 2);
 
+    // A set leaves what the account has as it is.
+    await run("labels", "add", "HEALTH.diet", "--description", "mine");
+    const set = ["labels", "add-set", "personal"];
+    assert.match(
+      (await run(...set)).out,
+      /^LABEL +WHAT\nFAMILY\.partner +Name of the .*\n[\s\S]*\nadded 13 labels\n$/,
+    );
+    assert.match((await run("labels")).out, /\nHEALTH\.diet +person +mine /);
+    assert.equal((await run(...set)).out, "added 0 labels\n");
+    assert.match(
+      (await run("labels", "add-set", "life")).err,
+      /SET is one of personal, support, team, research/,
+    );
+
     await run("labels", "strict", "on");
     const strict = await run("remember", "BIKE.colour", "red");
     assert.match(
