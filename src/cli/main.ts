@@ -17,13 +17,24 @@ function commandsOf(load: () => Promise<Record<string, Command>>, ...names: stri
 
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ...commandsOf(() => import("./commands/serve.ts"), "serve", "owner"),
-  ...commandsOf(() => import("./commands/facts.ts"), ...["remember", "recall", "forget", "facts", "context"]),
+  ...commandsOf(() => import("./commands/remember.ts"), "remember", "rename"),
+  ...commandsOf(() => import("./commands/facts.ts"), "recall", "forget", "facts", "context"),
   ...commandsOf(() => import("./commands/history.ts"), "history", "restore", "rollback", "undo"),
   ...commandsOf(() => import("./commands/log.ts"), "log"),
+  ...commandsOf(() => import("./commands/label-sets.ts"), "labels add-set"),
   ...commandsOf(
     () => import("./commands/labels.ts"),
     // "labels" alone is the last of them: it would be found first.
-    ...["labels add", "labels hide", "labels show", "labels remove", "labels strict", "labels", "users"],
+    ...[
+      "labels add",
+      "labels edit",
+      "labels hide",
+      "labels show",
+      "labels remove",
+      "labels strict",
+      "labels",
+    ],
+    "users",
   ),
   ...commandsOf(() => import("./commands/import.ts"), "import"),
   ...commandsOf(() => import("./commands/export.ts"), "export", "accounts export"),

@@ -21,7 +21,7 @@ import {
   EXIT_OK,
 } from "./command.ts";
 import { namedProject } from "./named-project.ts";
-import { addLabelCommand, sidebandCommand } from "./printed-commands.ts";
+import { sidebandCommand } from "./printed-commands.ts";
 import { JSON_HELP, MEMORY_HELP, MEMORY_USAGE, memoryConfig, repeatedOptions } from "./shared-options.ts";
 
 const HELP = `${MEMORY_HELP}
@@ -119,6 +119,13 @@ export async function orNoFact<T>(call: Promise<T>, userId: string, label: strin
   }
 }
 
+/** @param hint the label that was probably meant */
+export function unknownLabelText(label: string, hint: string | undefined, sameMemory: string): string {
+  const question = hint === undefined ? "" : `. Did you mean ${hint}?`;
+  const form = LABEL_FORM.test(label) ? "" : "\na label is GROUP.name, such as FAMILY.wife";
+  return `there is no label ${label}${question}${form}\nall labels: ${sidebandCommand()} labels${sameMemory}`;
+}
+
 /** What a person has typed for a field of a request. */
 const OPTION_OF: Readonly<Record<string, string>> = { to: "--to" };
 
@@ -143,11 +150,8 @@ export function memoryError(
     return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
   if (isForAnotherUser(error)) return new CommandError(otherUserText(config.userId));
   if (isSidebandError(error, "unknown_label")) {
-    const question = error.hint === undefined ? "" : `. Did you mean ${error.hint}?`;
-    return new CommandError(
-      `there is no label ${words[0]}${question}\nall labels: ${sidebandCommand()} labels${sameMemory}` +
-        (LABEL_FORM.test(words[0]) ? `\na new one: ${addLabelCommand(words[0], sameMemory)}` : ""),
-    );
+    const label = words[error.param === "to" ? 1 : 0];
+    return new CommandError(unknownLabelText(label, error.hint, sameMemory));
   }
   if (isSidebandError(error, "invalid_value") && error.param === "item" && error.items !== undefined)
     return new CommandError(

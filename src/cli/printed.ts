@@ -1,8 +1,11 @@
 /**
- * How commands print counts, limits and tables on standard output, and the progress of long work on standard error. At a
- * terminal that is one line that is rewritten. Elsewhere it is a line every ten seconds, if the work asks for that.
+ * How commands print counts, limits and tables on standard output, and questions and the progress of long work on standard
+ * error. At a terminal progress is one line that is rewritten. Elsewhere it is a line every ten seconds, if the work asks
+ * for that.
  */
 
+import { createInterface } from "node:readline/promises";
+import { terminalText } from "../agent-side/escaped-text.ts";
 import { withThousands } from "../base/thousands.ts";
 
 /** "1 user", "2 users". */
@@ -13,6 +16,13 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 /** "1,000 facts a month"; null is no limit. */
 export function limitText(limit: number | null): string {
   return limit === null ? "any number of facts" : `${withThousands(limit)} facts a month`;
+}
+
+/** What the person at the terminal answers, in small letters. */
+export async function asked(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(terminalText(question)).finally(() => terminal.close());
+  return answer.trim().toLowerCase();
 }
 
 /** Rows below their heads, each column as wide as its longest cell. */

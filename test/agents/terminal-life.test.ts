@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { projectName } from "../../src/agents/project.ts";
 import { sidebandCommand } from "../../src/cli/printed-commands.ts";
+import { shellQuote } from "../../src/main/shell-quote.ts";
 import { builtSideband } from "./built.ts";
 import { openHome, withHome } from "./home.ts";
 
@@ -164,21 +165,27 @@ test("undo takes back whatever was done last, to the end of a fact, and the undo
     ["import", notes, "--yes"],
     ["restore", "PREF.tone", String(revision)],
     ["rollback", "--to", start],
+    ["remember", "STYLE.words", "plain", "--description", "what to write like"],
+    ["rename", "PREF.avoid", "STYLE.avoid"],
+    ["rename", "STYLE.avoid", "PREF.tone", "--merge"],
   ];
   for (const deed of deeds) {
     const before = await state();
-    assert.equal((await run(...deed, ...mary)).status, 0, deed.join(" "));
+    const { status, out } = await run(...deed, ...mary);
+    assert.equal(status, 0, deed.join(" "));
     const done = await state();
     assert.notDeepEqual(done, before, deed.join(" "));
-    assert.equal((await run("undo", ...mary)).status, 0, deed.join(" "));
+    const isRenamed = deed[0] === "rename";
+    const undo = isRenamed ? /; undo: (.*)\n$/.exec(out)![1] : `${sidebandCommand()} undo --user mary`;
+    execFileSync("/bin/sh", ["-c", undo], { env, cwd: env.HOME, stdio: "ignore" });
     assert.deepEqual(await state(), before, deed.join(" "));
-    // Done twice, it takes the undo back: the next deed finds what this one did.
-    await run("undo", ...mary);
+    // Done twice, it takes the undo back: the next deed finds what this one did. What was renamed back is renamed again.
+    await run(...(undo.includes(" rename ") ? deed : ["undo"]), ...mary);
     assert.deepEqual(await state(), done, deed.join(" "));
   }
   const listed = (await run("undo", "--list", ...mary)).out.split("\n");
   assert.match(listed[0], /^WHEN +BY +WHAT +GO BACK BEFORE IT$/);
-  assert.match(listed[1], /^\S+Z +cli +\w+ [A-Z]+\.\w+ and \d more +.* rollback --to \S+Z --user mary$/);
+  assert.match(listed[1], /^\S+:30 +cli +\w+ [A-Z]+\.\w+ and \d more +.* rollback --to \S+Z --user mary$/);
   assert.match((await run("undo", "--user", "nobody")).err, /: nothing has changed for nobody\n$/);
 });
 
@@ -273,7 +280,103 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     const gone = await run("forget", "--all", "--yes", "--user", "ada", "--project", project);
     assert.equal(gone.out, `forgot everything of ada in ${project}\n`);
     assert.equal((await runIn(loom, "facts", "--user", "ada")).out, "FAMILY.wife=Grace\n");
+
+    // Those that a person has made follow those of the account.
+    const ada = ["--user", "ada"];
+    await run("remember", "PET.cat", "Byron", "--description", "its name", ...ada);
+    const edited = await run("labels", "edit", "FAMILY.wife", "--description", "her first name");
+    assert.equal(edited.out, "FAMILY.wife: her first name\n");
+    assert.match(
+      (await run("labels", ...ada)).out,
+      /\nFAMILY\.wife +person +her first name \[Grace \| Joan\] .*\nPET\.cat +person +its name\nUSER\.name /,
+    );
+    const { made } = JSON.parse((await run("labels", "--json", ...ada)).out);
+    assert.deepEqual(made, [{ label: "PET.cat", scope: "person", description: "its name" }]);
+    assert.doesNotMatch((await run("labels", "--user", "eve")).out, /PET/);
+    assert.match(
+      (await run("labels", "edit", "PET.cat", "--description", "x", ...ada)).err,
+      /PET\.cat is a label that ada has made: sideband remember PET\.cat VALUE --description TEXT/,
+    );
+    assert.equal((await run("labels", "edit", "FAMILY.wife")).status, 2);
   }));
+
+test("a label is made by writing it, asked about where it looks like a slip, and renamed", () =>
+  withHome(async ({ env, run }) => {
+    const first = await run("remember", "FAMILY.wife", "Grace");
+    assert.equal(first.out, `FAMILY.wife: now "Grace"; undo: ${sidebandCommand()} forget FAMILY.wife\n`);
+    const slip = ["remember", "FAMILY.wif", "Joan"];
+    const refused = await run(...slip);
+    assert.deepEqual([refused.status, refused.out], [1, ""]);
+    assert.match(refused.err, /Did you mean FAMILY\.wife\?\n.*\nto make FAMILY\.wif all .* with --new\n$/);
+    assert.match(
+      await answered(env, "n", slip),
+      /FAMILY\.wif\. Write to FAMILY\.wife\?[\s\S]*nothing was stored/,
+    );
+    assert.equal((await run("facts")).out, "FAMILY.wife=Grace\n");
+    assert.match(await answered(env, "y", slip), /FAMILY\.wife: was "Grace", now "Joan"/);
+    assert.match(await answered(env, "new", slip), /FAMILY\.wif: now "Joan"/);
+    assert.equal((await run("remember", "FAMILY.wives", "two", "--new")).status, 0);
+
+    const renamed = await run("rename", "FAMILY.wife", "PEOPLE.joan");
+    assert.equal(
+      renamed.out,
+      `FAMILY.wife is now PEOPLE.joan; undo: ${sidebandCommand()} rename PEOPLE.joan FAMILY.wife\n`,
+    );
+    assert.match((await run("history", "PEOPLE.joan")).out, / Joan\n.* replaced +Grace\n$/);
+    const taken = await run("rename", "PEOPLE.joan", "FAMILY.wives");
+    assert.deepEqual([taken.status, taken.out], [1, ""]);
+    assert.match(taken.err, /: FAMILY\.wives has a fact; with --merge it becomes a list of both\n$/);
+    const merged = await run("rename", "PEOPLE.joan", "FAMILY.wives", "--merge", "--person");
+    assert.equal(
+      merged.out,
+      `PEOPLE.joan is now in the list on FAMILY.wives: "two; Joan"; undo: ${sidebandCommand()} undo\n`,
+    );
+    assert.match((await run("rename", "PEOPLE.joan", "PEOPLE.jo")).err, / has no fact PEOPLE\.joan\n$/);
+    assert.match(
+      (await run("rename", "FAMILY.wives", "nonsense")).err,
+      /no label nonsense\na label is GROUP\.name/,
+    );
+    assert.equal((await run("rename", "FAMILY.wif", "FAMILY.wif")).status, 2);
+
+    // A set leaves what the account has as it is.
+    await run("labels", "add", "HEALTH.diet", "--description", "mine");
+    const set = ["labels", "add-set", "personal"];
+    assert.match(
+      (await run(...set)).out,
+      /^LABEL +WHAT\nFAMILY\.partner +Name of the .*\n[\s\S]*\nadded 13 labels\n$/,
+    );
+    assert.match((await run("labels")).out, /\nHEALTH\.diet +person +mine /);
+    assert.equal((await run(...set)).out, "added 0 labels\n");
+    assert.match(
+      (await run("labels", "add-set", "life")).err,
+      /SET is one of personal, support, team, research/,
+    );
+
+    await run("labels", "strict", "on");
+    const strict = await run("remember", "BIKE.colour", "red");
+    assert.match(
+      strict.err,
+      /no label BIKE\.colour\n.*\na new one: .* labels add BIKE\.colour --description '…'\n$/,
+    );
+  }));
+
+/** What a terminal shows of a command that asks, and gets an answer. */
+async function answered(env: NodeJS.ProcessEnv, answer: string, args: readonly string[]): Promise<string> {
+  const command = [process.execPath, builtSideband(), ...args].map((word) => shellQuote(word)).join(" ");
+  const terminal = spawn("script", ["-qec", command, "/dev/null"], {
+    env,
+    cwd: env.HOME,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let shown = "";
+  terminal.stdout.setEncoding("utf8").on("data", (text: string) => {
+    const wasAsked = shown.includes("[y/N");
+    shown += text;
+    if (!wasAsked && shown.includes("[y/N")) terminal.stdin.write(`${answer}\n`);
+  });
+  await once(terminal, "close");
+  return shown;
+}
 
 test("log --follow prints what happens until Ctrl-C, also what is forgotten with its history", async () => {
   const { run, env } = home;

@@ -1,81 +1,18 @@
 /**
- * sideband remember, recall, forget, facts, context: the memory for a person at a terminal. The commands use the
- * memory as an agent in the same folder does. Only remember begins a store.
+ * sideband recall, forget, facts, context: the memory for a person at a terminal. The commands use the memory as an
+ * agent in the same folder does.
  */
 
-import { createInterface } from "node:readline/promises";
-import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
-import { terminalText } from "../../agent-side/escaped-text.ts";
 import { memorySection } from "../../agent-side/memory-section.ts";
-import { sanitizeValue } from "../../agent-side/secrets.ts";
-import {
-  forgottenLine,
-  quotedValue,
-  readRevisions,
-  readRevisionsAfter,
-  writtenLine,
-} from "../../agent-side/written-line.ts";
-import { LABELS } from "../../base/channel-labels.ts";
-import { TTL_S_MAX } from "../../base/limits.ts";
+import { forgottenLine, quotedValue, readRevisions } from "../../agent-side/written-line.ts";
 import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
-import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
+import { type Command, CommandError, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
-import { durationS, endMs, localTime } from "../moments.ts";
+import { localTime } from "../moments.ts";
+import { asked } from "../printed.ts";
 import { sidebandCommand, undoHere } from "../printed-commands.ts";
-
-export const remember: Command = memoryCommand(
-  {
-    name: "remember",
-    summary: "store a fact; one with the same label is replaced, and can be restored",
-    words: ["LABEL", "VALUE"],
-    usage: "[--for 7d | --until WHEN] [--add] [--scope person|project|worktree]",
-    options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w, 1y
-  --until WHEN    until when: friday, "next monday 9:00", "in 3 days", 1y, "31 Dec", 2026-12-31 (through the end of that
-                  day), or RFC 3339
-  --add           add VALUE as an item to the list on LABEL (items are joined by "; ")
-  --scope SCOPE   where it is kept, whatever its label says`,
-    about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". Prints what it replaced, and the command that
-restores that. As with agents, <private> parts are left out, and what looks like a key, a token or a password is refused
-(SIDEBAND_ALLOW_SECRETS=1 lets it be stored). "sideband labels" lists your labels, and "sideband labels add" adds one.
-The 40 that everybody has:
-
-${labelLines()}`,
-    failures: "1 if it was refused",
-    begins: true,
-    check({ words: [label, value], texts, flags: { add } }) {
-      if (value.trim() === "")
-        throw new CommandError(
-          "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
-        );
-      termsOf(texts);
-      if (add && (texts.for ?? texts.until) !== undefined)
-        throw new UsageError(
-          `an end is one of the whole list on ${label}, not of an item: give what ends a label of its own, without --add`,
-        );
-    },
-  },
-  async ({ memory, userId, config, project, words: [label, value], texts, flags, sameMemory, print }) => {
-    const kept = sanitizeValue(value, config.allowSecrets, label);
-    const options = { ...termsOf(texts), project, writtenBy: WRITER };
-    const answer = flags.add
-      ? await memory.append(userId, label, kept, options)
-      : await memory.encode(userId, label, kept, options);
-    const history = await readRevisionsAfter(memory, userId, answer, { project });
-    print(writtenLine(answer, history, undoHere(sameMemory), localTime), answer);
-  },
-);
-
-function termsOf({ for: life, until, scope }: Call["texts"]) {
-  if (life !== undefined && until !== undefined)
-    throw new UsageError("--for says how long and --until how late: give one of them");
-  const expiresAt = until === undefined ? undefined : new Date(endMs("--until", until)).toISOString();
-  const ttlS = life === undefined ? undefined : durationS("--for", life);
-  if (ttlS !== undefined && ttlS > TTL_S_MAX)
-    throw new UsageError(`--for takes at most ${TTL_S_MAX / 86_400} days, not "${life}"`);
-  return { scope: oneOf("scope", PLACE_KINDS, scope), ttlS, expiresAt };
-}
 
 export const recall: Command = memoryCommand(
   {
@@ -175,10 +112,7 @@ async function forgetAll(call: MemoryCall): Promise<void> {
 /** Throws unless the person says yes. */
 async function confirm({ flags }: MemoryCall, question: string): Promise<void> {
   if (flags.yes) return;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const asked = terminal.question(terminalText(`${question} Type yes: `));
-  const answer = await asked.finally(() => terminal.close());
-  if (answer.trim().toLowerCase() !== "yes") throw new CommandError("nothing was forgotten");
+  if ((await asked(`${question} Type yes: `)) !== "yes") throw new CommandError("nothing was forgotten");
 }
 
 export const facts: Command = memoryCommand(
@@ -232,9 +166,3 @@ sealed block, too, and with block that alone.`,
     print(memorySection(answer, include), answer);
   },
 );
-
-/** The labels, five on a line. */
-function labelLines(): string {
-  const lines = Array.from({ length: LABELS.length / 5 }, (_, i) => LABELS.slice(5 * i, 5 * i + 5));
-  return lines.map((labels) => `  ${labels.join(" ")}`).join("\n");
-}

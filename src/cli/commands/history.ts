@@ -110,8 +110,9 @@ const undoCommand: Command = memoryCommand(
     usage: "[--list]",
     options: `  --list          print the last ${LISTED} things, the newest first, with the command that goes back before each`,
     about: `Takes back the last thing that was done to a user's facts, in all projects, or in that of --project: a write, an import,
-a forgetting, a restore, a rollback. Facts are again what they were, with the ends that they had. Done twice, it takes
-the undo back. What was forgotten for good stays forgotten.`,
+a forgetting, a merge, a restore, a rollback. Facts are again what they were, with the ends that they had. Done twice, it takes
+the undo back. What was forgotten for good stays forgotten, and a fact that was renamed is renamed back by "sideband
+rename".`,
     failures: "1 if there is nothing to take back",
     check({ flags }) {
       if (flags.person)

@@ -6,7 +6,6 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
 import { writerName } from "../../agent-side/written-by.ts";
 import { projectOf } from "../../agents/project.ts";
 import { CHANNELS } from "../../base/channels.ts";
@@ -38,7 +37,7 @@ import {
 } from "../import/import-report.ts";
 import { factsAt, writeImport } from "../import/import-writes.ts";
 import { memoryError } from "../memory-command.ts";
-import { counted, ProgressLine } from "../printed.ts";
+import { asked, counted, ProgressLine } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
 import { JSON_HELP, MEMORY_HELP, MEMORY_USAGE, memoryConfig, repeatedOptions } from "../shared-options.ts";
 
@@ -128,11 +127,7 @@ rolls the import back is printed.`,
 );
 
 async function isConfirmed(count: number): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal
-    .question(`Write ${counted(count, "fact")}? (y/N) `)
-    .finally(() => terminal.close());
-  return /^y(?:es)?$/i.test(answer.trim());
+  return /^y(?:es)?$/.test(await asked(`Write ${counted(count, "fact")}? (y/N) `));
 }
 
 /** A CLAUDE.md there is the person's, not a project's. */

@@ -1,8 +1,13 @@
-/** sideband labels, labels add, labels hide, labels show, labels remove, labels strict, users: what an account has. */
+/**
+ * sideband labels, labels add, labels edit, labels hide, labels show, labels remove, labels strict, users: what an account
+ * has, and the labels that a person has made.
+ */
 
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
-import type { ChannelsAnswer, LabelAnswer } from "../../contract/answers.ts";
-import { type Call, type Command, oneOf, UsageError } from "../command.ts";
+import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
+import type { ChannelsAnswer, LabelAnswer, StoredFact } from "../../contract/answers.ts";
+import { isSidebandError } from "../../sdk/index.ts";
+import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
 import { allPages, memoryCommand, WRITER } from "../memory-command.ts";
 import { durationS, localTime } from "../moments.ts";
 import { counted, table } from "../printed.ts";
@@ -12,32 +17,49 @@ const PAGE = 200;
 export const labels: Command = memoryCommand(
   {
     name: "labels",
-    summary: "list the labels of the account",
+    summary: "list the labels of the account and of a user",
     words: [],
     usage: "[--all]",
     options: "  --all           the hidden ones, too",
     about:
-      "Lists the labels that facts can have, your own first, with what belongs there. Hidden ones are not offered to agents.",
+      "Lists the labels of facts, your own first, with what belongs there: those of the account, and those that the user has\nmade by writing them, as an agent here sees them. Hidden ones are not offered to agents.",
     failures: "1 if it failed",
     // A new account has the standard ones.
     withoutStore: async (call) => {
       const { standardChannels } = await import("../../main/standard-channels.ts");
-      printLabels(standardChannels(), call);
+      printLabels(standardChannels(), [], call);
     },
   },
-  async (call) => printLabels(await call.memory.channels(), call),
+  async (call) => {
+    const { memory, userId, project } = call;
+    const { facts } = await memory.facts(userId, { project });
+    printLabels(await memory.channels(), facts, call);
+  },
 );
 
-function printLabels({ channels, free }: ChannelsAnswer, { flags, print }: Call): void {
+function printLabels(
+  { channels, free }: ChannelsAnswer,
+  facts: readonly StoredFact[],
+  { flags, print }: Call,
+): void {
   const shown = channels.filter(({ hidden }) => flags.all || !hidden);
-  const ordered = [...shown.filter(({ own }) => own), ...shown.filter(({ own }) => !own)];
-  const rows = ordered.map((channel) => {
+  const [declared, standard] = [shown.filter(({ own }) => own), shown.filter(({ own }) => !own)];
+  const made = facts
+    .filter(({ channel }) => channel >= CHANNEL_COUNT_MAX)
+    .map(({ label, place, description }) => ({ label, scope: place ?? "person", description }));
+  const row = (channel: ChannelsAnswer["channels"][number]) => {
     const { label, scope = "", hidden, one_of, description } = channel;
     const values = one_of === undefined ? "" : ` [${one_of.join(" | ")}]`;
     return [label, scope, `${hidden ? "(hidden) " : ""}${description}${values}${originOf(channel)}`];
-  });
+  };
+  const rows = [
+    ...declared.map(row),
+    ...made.map(({ label, scope, description = "" }) => [label, scope, description]),
+    ...standard.map(row),
+  ];
   const left = free === undefined ? "" : `\n${counted(free, "label")} can be added: sideband labels add`;
-  print(table(["LABEL", "KEPT FOR", "WHAT"], rows) + left, { channels: ordered, free });
+  const object = { channels: [...declared, ...standard], made, free };
+  print(table(["LABEL", "KEPT FOR", "WHAT"], rows) + left, object);
 }
 
 /** When an own label was added, and by whom, as far as that is known. */
@@ -49,22 +71,24 @@ function originOf({ created_at, created_by, created_key }: ChannelsAnswer["chann
   return ` (added ${day}${by}${key})`;
 }
 
-export const labelsAdd: Command = memoryCommand(
-  {
-    name: "labels add",
-    summary: "add a label of your own",
-    words: ["LABEL"],
-    usage:
-      "--description TEXT [--example TEXT] [--one-of A,B,…] [--max-bytes N] [--for 7d] [--scope person|project|worktree]",
-    options: `  --description TEXT  what belongs there: agents choose the label by it
+const TERMS_HELP = `  --description TEXT  what belongs there: agents choose the label by it
   --example TEXT  an example of a value
   --one-of A,B,…  the values that it may have
   --max-bytes N   the longest value
-  --for TIME      how long its facts count, unless they say otherwise
+  --for TIME      how long its facts count, unless they say otherwise`;
+
+export const labelsAdd: Command = memoryCommand(
+  {
+    name: "labels add",
+    summary: "add a label for all users of the account",
+    words: ["LABEL"],
+    usage:
+      "--description TEXT [--example TEXT] [--one-of A,B,…] [--max-bytes N] [--for 7d] [--scope person|project|worktree]",
+    options: `${TERMS_HELP}
   --scope SCOPE   where its facts are kept (default person)`,
-    about: `Adds a label, such as FAMILY.wife: sideband labels add FAMILY.wife --description "her name and birthday". A group
-has capitals, digits and _, a name small letters, digits and _. 216 can be added, and those that nothing uses
-removed.`,
+    about: `Adds a label for all users of the account, with what its values are like: sideband labels add ORDER.last
+--description "the number of the last order". 216 can be added, and those that nothing uses removed. A label for one
+person needs no adding: sideband remember makes it.`,
     failures: "1 if it was refused",
     check({ texts }) {
       if (texts.description === undefined)
@@ -73,13 +97,45 @@ removed.`,
     },
   },
   async ({ memory, words: [label], texts, print }) => {
-    const answer = await memory.addLabel(label, termsOf(texts), { writtenBy: WRITER });
+    const terms = { ...termsOf(texts), description: texts.description! };
+    const answer = await memory.addLabel(label, terms, { writtenBy: WRITER });
     print(`added ${answer.label}; its facts are kept for the ${answer.scope}`, answer);
   },
 );
 
+export const labelsEdit: Command = memoryCommand(
+  {
+    name: "labels edit",
+    summary: "change what a label of the account says",
+    words: ["LABEL"],
+    usage: "[--description TEXT] [--example TEXT] [--one-of A,B,…] [--max-bytes N] [--for 7d]",
+    options: TERMS_HELP,
+    about: `Changes the terms of a label that was added, for what is written from now on. The description of a label that a user
+has made by writing it changes with a write: sideband remember LABEL VALUE --description TEXT.`,
+    failures: "1 if it was refused",
+    check({ texts }) {
+      const { scope: _, ...terms } = termsOf(texts);
+      if (Object.values(terms).every((term) => term === undefined))
+        throw new UsageError("it takes what is to change, such as --description TEXT");
+    },
+  },
+  async ({ memory, userId, project, words: [label], texts, print }) => {
+    const { scope: _, ...terms } = termsOf(texts);
+    const changed = memory.changeLabel(label, terms).catch(async (error) => {
+      if (!isSidebandError(error, "unknown_label")) throw error;
+      const { facts } = await memory.facts(userId, { project });
+      if (!facts.some((fact) => fact.label === label)) throw error;
+      throw new CommandError(
+        `${label} is a label that ${userId} has made: sideband remember ${label} VALUE --description TEXT describes it`,
+      );
+    });
+    const answer = await changed;
+    print(`${answer.label}: ${answer.description}`, answer);
+  },
+);
+
 function termsOf(texts: Call["texts"]) {
-  const { description = "", example, for: life, scope, "max-bytes": bytes } = texts;
+  const { description, example, for: life, scope, "max-bytes": bytes } = texts;
   if (bytes !== undefined && !/^\d{1,4}$/.test(bytes))
     throw new UsageError("--max-bytes takes a whole number from 1 to 1024");
   return {

@@ -1,0 +1,151 @@
+/**
+ * sideband remember and rename: facts, and the labels that they get. A label that is not there is made, unless one that is
+ * there is a slip away: then the person is asked. Only remember begins a store.
+ */
+
+import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
+import { sanitizeValue } from "../../agent-side/secrets.ts";
+import { quotedValue, readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
+import { LABEL_FORM, LABELS } from "../../base/channel-labels.ts";
+import { TTL_S_MAX } from "../../base/limits.ts";
+import { shellQuote } from "../../main/shell-quote.ts";
+import { isSidebandError } from "../../sdk/index.ts";
+import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
+import { type MemoryCall, memoryCommand, orNoFact, unknownLabelText, WRITER } from "../memory-command.ts";
+import { durationS, endMs, localTime } from "../moments.ts";
+import { asked } from "../printed.ts";
+import { addLabelCommand, sidebandCommand, undoHere } from "../printed-commands.ts";
+import { repeatedOptions } from "../shared-options.ts";
+
+export const remember: Command = memoryCommand(
+  {
+    name: "remember",
+    summary: "store a fact; one with the same label is replaced, and can be restored",
+    words: ["LABEL", "VALUE"],
+    usage: "[--for 7d | --until WHEN] [--add] [--scope person|project|worktree] [--description TEXT] [--new]",
+    options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w, 1y
+  --until WHEN    until when: friday, "next monday 9:00", "in 3 days", 1y, "31 Dec", 2026-12-31 (through the end of that
+                  day), or RFC 3339
+  --add           add VALUE as an item to the list on LABEL (items are joined by "; ")
+  --scope SCOPE   where it is kept, whatever its label says
+  --description TEXT  what belongs on LABEL, where it is one of your own: agents choose it by that
+  --new           make LABEL, even if it is a slip away from one that is there`,
+    about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". Prints what it replaced, and the command that
+restores that. As with agents, <private> parts are left out, and what looks like a key, a token or a password is refused
+(SIDEBAND_ALLOW_SECRETS=1 lets it be stored).
+
+LABEL is one that is there, or a new one: sideband remember FAMILY.wife "Grace". A group has capitals, digits and _, a
+name small letters, digits and _. Where LABEL looks like a slip of another label, you are asked before; where nobody can
+be asked, nothing is stored without --new. "sideband labels" lists your labels. The 40 that everybody has:
+
+${labelLines()}`,
+    failures: "1 if it was refused",
+    begins: true,
+    check({ words: [label, value], texts, flags: { add } }) {
+      if (value.trim() === "")
+        throw new CommandError(
+          "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
+        );
+      termsOf(texts);
+      if (add && (texts.for ?? texts.until) !== undefined)
+        throw new UsageError(
+          `an end is one of the whole list on ${label}, not of an item: give what ends a label of its own, without --add`,
+        );
+    },
+  },
+  async (call) => {
+    const {
+      memory,
+      userId,
+      config,
+      project,
+      words: [label, value],
+      texts,
+      flags,
+      sameMemory,
+      print,
+    } = call;
+    const { description } = texts;
+    const write = async (to: string, newLabel: true | "certain") => {
+      const kept = sanitizeValue(value, config.allowSecrets, to);
+      const options = { ...termsOf(texts), newLabel, description, project, writtenBy: WRITER };
+      return flags.add ? memory.append(userId, to, kept, options) : memory.encode(userId, to, kept, options);
+    };
+    const answer = await write(label, flags.new ? "certain" : true).catch(async (error) => {
+      if (!isSidebandError(error, "unknown_label")) throw error;
+      return write(...(await meantLabel(call, error.hint)));
+    });
+    const history = await readRevisionsAfter(memory, userId, answer, { project });
+    print(writtenLine(answer, history, undoHere(sameMemory), localTime), answer);
+  },
+);
+
+/** The label that is meant by one that was not made. Throws where nobody can be asked, or neither is meant. */
+async function meantLabel(
+  { memory, words: [label], flags, sameMemory }: MemoryCall,
+  hint: string | undefined,
+): Promise<[label: string, newLabel: true | "certain"]> {
+  const unknown = unknownLabelText(label, hint, sameMemory);
+  if (!LABEL_FORM.test(label)) throw new CommandError(unknown);
+  if ((await memory.channels()).strict)
+    throw new CommandError(`${unknown}\na new one: ${addLabelCommand(label, sameMemory)}`);
+  if (hint === undefined || flags.json || !process.stdin.isTTY)
+    throw new CommandError(`${unknown}\nto make ${label} all the same: the same command with --new`);
+  const answer = await asked(`There is no label ${label}. Write to ${hint}? [y/N, or new to make ${label}] `);
+  if (answer === "new") return [label, "certain"];
+  if (answer !== "y" && answer !== "yes") throw new CommandError("nothing was stored");
+  return [hint, true];
+}
+
+function termsOf({ for: life, until, scope }: Call["texts"]) {
+  if (life !== undefined && until !== undefined)
+    throw new UsageError("--for says how long and --until how late: give one of them");
+  const expiresAt = until === undefined ? undefined : new Date(endMs("--until", until)).toISOString();
+  const ttlS = life === undefined ? undefined : durationS("--for", life);
+  if (ttlS !== undefined && ttlS > TTL_S_MAX)
+    throw new UsageError(`--for takes at most ${TTL_S_MAX / 86_400} days, not "${life}"`);
+  return { scope: oneOf("scope", PLACE_KINDS, scope), ttlS, expiresAt };
+}
+
+export const rename: Command = memoryCommand(
+  {
+    name: "rename",
+    summary: "move a fact to another label, with its history",
+    words: ["LABEL", "TO"],
+    usage: "[--merge]",
+    options: `  --merge         where TO has a fact: make a list of both there (items are joined by "; ")`,
+    about: `Moves a fact to another label, with its history: sideband rename FAMILY.wife PEOPLE.grace. TO is made where it is not
+there. Prints the command that undoes it.`,
+    failures: "1 if there is no such fact, or TO has one",
+    check({ words: [label, to] }) {
+      if (label === to) throw new UsageError("LABEL and TO are the same");
+    },
+  },
+  async ({ memory, userId, project, words: [label, to], texts, flags, sameMemory, print }) => {
+    const merge = flags.merge ? ("append" as const) : undefined;
+    const renamed = memory.rename(userId, label, to, { project, merge, writtenBy: WRITER }).catch((error) => {
+      if (!isSidebandError(error, "fact_exists")) throw error;
+      throw new CommandError(`${to} has a fact; with --merge it becomes a list of both`);
+    });
+    const answer = await orNoFact(renamed, userId, label);
+    const { value, previous } = answer;
+    if (previous === null) {
+      const back = `rename ${shellQuote(to)} ${shellQuote(label)}${sameMemory}`;
+      return print(`${label} is now ${to}; undo: ${sidebandCommand()} ${back}`, answer);
+    }
+    const kept = await readRevisionsAfter(memory, userId, answer, { project });
+    const isKept = kept === undefined || kept.some(({ revision }) => revision === previous.revision);
+    // The last thing in all places, as it may have been in any.
+    const everywhere = repeatedOptions({ texts: { ...texts, project: undefined } });
+    const undo = isKept
+      ? `undo: ${sidebandCommand()} undo${everywhere}`
+      : "no undo: the earlier value is not kept";
+    print(`${label} is now in the list on ${to}: ${quotedValue(value)}; ${undo}`, answer);
+  },
+);
+
+/** The labels, five on a line. */
+function labelLines(): string {
+  const lines = Array.from({ length: LABELS.length / 5 }, (_, i) => LABELS.slice(5 * i, 5 * i + 5));
+  return lines.map((labels) => `  ${labels.join(" ")}`).join("\n");
+}
