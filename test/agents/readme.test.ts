@@ -10,6 +10,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { CHANNELS } from "../../src/base/channels.ts";
+import { sidebandCommand } from "../../src/cli/printed-commands.ts";
 import { startRunning } from "../http/running-service.ts";
 import { builtSideband, packageFolder } from "./built.ts";
 import { makeHost } from "./host.ts";
@@ -87,7 +88,7 @@ test("the program of README.md puts the fact into the prompt", async (t) => {
 
 test("README.md shows what the first start prints", async (t) => {
   const { home } = makeHost(t);
-  const env = { PATH: process.env.PATH ?? "", HOME: home, SIDEBAND_PORT: "0" };
+  const env = { PATH: process.env.PATH ?? "", HOME: home, SIDEBAND_PORT: "0", SIDEBAND_USER_ID: "ada" };
   const service = spawn(process.execPath, [builtSideband(), "serve"], {
     env,
     stdio: ["ignore", "pipe", "ignore"],
@@ -95,7 +96,7 @@ test("README.md shows what the first start prints", async (t) => {
   let said = "";
   for await (const chunk of service.stdout) {
     said += chunk;
-    if (said.endsWith("}'\n\n")) break;
+    if (/ facts --data .*\n\n$/.test(said)) break;
   }
   service.kill("SIGTERM");
   await once(service, "exit");
@@ -103,6 +104,7 @@ test("README.md shows what the first start prints", async (t) => {
   const shown = said
     .replaceAll(url ?? "", ADDRESS)
     .replace(/sb_live_\w+/g, "sb_live_…")
+    .replaceAll(sidebandCommand(env.PATH), "sideband")
     .replaceAll(home, "/home/ada");
   assert.equal(samples("text")[0].trim(), shown.trim());
 });
