@@ -76,6 +76,7 @@ test("the steps of a past are made at their times, and not before the value that
   const expired = value("a", { ended: "expired", endedAtMs: START + 7 });
   assert.deepEqual(steps(expired, value("b", at(3))), [
     ["a", 0, 0, 7],
+    [null, 0, 7, null],
     ["b", 3, 7, null],
   ]);
   const forgotten = value("a", { ended: "forgotten", endedAtMs: START + 7 });

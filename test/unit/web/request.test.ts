@@ -20,9 +20,9 @@ test("a key goes into the header and into no address; without one there is none"
     calls.map(([url, { headers }]) => [url, new Headers(headers).get("authorization")]),
     [
       ["http://site/usage", "Bearer sb_live_x"],
-      ["http://site/facts?user_id=ada", "Bearer sb_live_x"],
+      ["http://site/facts?user_id=ada&details=true", "Bearer sb_live_x"],
       ["/channels", null],
-      ["http://site/below/facts?user_id=ada", null],
+      ["http://site/below/facts?user_id=ada&details=true", null],
     ],
   );
 });
