@@ -54,7 +54,9 @@ test("the first screen of README.md has the two commands: one runs the service, 
 test("every command of README.md runs, here, in scripts/first-hour.sh or in .ci/run", async (t) => {
   const host = makeHost(t);
   const said: string[] = [];
-  for (const command of COMMANDS.filter((line) => !ELSEWHERE.includes(line))) {
+  // What a person writes and reads first is read here too: the first hour has a fact of its own.
+  const isHere = (line: string) => line === "sideband facts" || !ELSEWHERE.includes(line);
+  for (const command of COMMANDS.filter(isHere)) {
     const { status, stdout, stderr } = await host.shell(command);
     assert.deepEqual([status, stderr], [0, ""], command);
     said.push(stdout);

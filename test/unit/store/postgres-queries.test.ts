@@ -78,6 +78,20 @@ test("postgres: a compaction says what is left, and how large it is", async () =
   await store.close();
 });
 
+test("postgres: a compaction does not tell the planner that an empty table stays empty", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url);
+  await store.write(write("ada", [[0, "a"]]));
+  await store.compact();
+  await store.close();
+  const sql = postgres(url, { max: 1 });
+  const tables = await sql`
+    SELECT relname AS name FROM pg_class
+    WHERE relnamespace = 'sideband'::regnamespace AND relkind = 'r' AND reltuples = 0`;
+  await sql.end();
+  assert.deepEqual([...tables], []);
+});
+
 async function change(store: PostgresStore, userId: string, ...changes: FactChange[]): Promise<void> {
   await store.write(write(userId, [], { changes }));
 }
