@@ -68,11 +68,12 @@ export const FactRevision = Type.Object({
   written_by: Type.Optional(Type.String()),
   session_id: Type.Optional(Type.String()),
   ended: Type.Optional(
-    literals(["replaced", "forgotten", "expired"], {
+    literals(["replaced", "forgotten", "expired", "renamed"], {
       description: "Absent for the present value.",
     }),
   ),
   ended_at: Type.Optional(wire.Time),
+  renamed_from: Type.Optional(Type.String({ description: "The label that it had until it was renamed." })),
 });
 export const HistoryAnswer = Type.Object({
   user_id: Type.String(),
@@ -99,7 +100,7 @@ export const ChangesQuery = Type.Object({
 });
 export const FactChange = Type.Object({
   ...PlacedLabel.properties,
-  kind: literals(["written", "forgotten", "expired"]),
+  kind: literals(["written", "forgotten", "expired", "renamed"]),
   value: Type.String(),
   was: Type.Optional(
     Type.String({
@@ -110,6 +111,7 @@ export const FactChange = Type.Object({
   at: wire.Time,
   written_by: Type.Optional(Type.String()),
   session_id: Type.Optional(Type.String()),
+  renamed_from: Type.Optional(Type.String({ description: "The label that a renamed fact had." })),
 });
 export const ChangesAnswer = Type.Object({
   user_id: Type.String(),

@@ -14,7 +14,7 @@ export interface FactRecord {
   readonly revision: number;
   readonly code?: FactCode;
   readonly updatedAtMs: number;
-  /** Since when it has this value: writing the same value again changes only `updatedAtMs` and `expiresAtMs`. */
+  /** Since when it has this value, label and end: writing the same again changes only `updatedAtMs`. */
   readonly sinceMs: number;
   /** From this moment on it is no fact any more. */
   readonly expiresAtMs: number | null;
@@ -27,8 +27,17 @@ export interface FactRecord {
 
 /** A value that a label had, with the end that it would have had. */
 export interface EarlierFact extends Omit<FactRecord, "code" | "number"> {
-  readonly ended: "replaced" | "forgotten" | "expired";
+  /** "renamed": the next value is the same one, under another label. */
+  readonly ended: "replaced" | "forgotten" | "expired" | "renamed";
   readonly endedAtMs: number;
+  /** What its label was until then, where what ended the value has changed that too. */
+  readonly former?: FormerLabel;
+}
+
+export interface FormerLabel {
+  readonly label: string;
+  /** Where the person has made it. */
+  readonly description: string | null;
 }
 
 /** What a label asks of its values. */
@@ -42,8 +51,8 @@ export interface ValueTerms {
 export interface FreeTerms {
   /** Makes the label where the person does not have it. Otherwise the change is refused (`label_unknown`). */
   readonly make: boolean;
-  /** Replaces the one that the label has. */
-  readonly description?: string | undefined;
+  /** Replaces the one that the label has; null: it has none. */
+  readonly description?: string | null | undefined;
 }
 
 /** One fact that is written, or forgotten. */
@@ -57,6 +66,8 @@ export interface FactChange {
   readonly updatedAtMs?: number;
   /** At least this ordinal, for imports: values before it were not kept. */
   readonly ordinal?: number;
+  /** How the value before it ended, where it was not just replaced: for imports and renames. */
+  readonly ending?: Pick<EarlierFact, "ended" | "former">;
   readonly expiresAtMs?: number | null;
   /** A forgotten fact leaves its history, and becomes a part of it. Otherwise both go. */
   readonly keepHistory?: boolean;
@@ -149,6 +160,7 @@ export type PastValue = Omit<FactRecord, "code" | "place" | "label" | "number" |
   readonly expiresAtMs?: number | null;
   readonly ended?: EarlierFact["ended"];
   readonly endedAtMs?: number;
+  readonly former?: FormerLabel;
 };
 
 /** Everything at a place and inside it is forgotten, with its history; null: everything of the user. */

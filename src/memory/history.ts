@@ -89,11 +89,14 @@ export async function restoreFact(
 }
 
 /** Something that happened to a fact, with the value that was written or has ended. */
-export interface FactEvent extends Omit<UserEvent, "userId" | "label"> {
+export interface FactEvent extends Omit<UserEvent, "userId" | "label" | "kind"> {
+  readonly kind: UserEvent["kind"] | "renamed";
   readonly label: string;
   readonly value: string;
   /** The value that was replaced; undefined where there was no fact, or none is kept. */
   readonly was?: string | undefined;
+  /** The label that a renamed one had. */
+  readonly renamedFrom?: string | undefined;
   readonly sessionId: string | null;
 }
 
@@ -133,8 +136,8 @@ export async function userChanges(
 
 /** A value that was written and ended in the same millisecond was written first. */
 function byTimeBackwards(a: EventMark, b: EventMark): number {
-  const isWritten = ({ kind }: EventMark) => Number(kind === "written");
-  return b.atMs - a.atMs || b.revision - a.revision || isWritten(a) - isWritten(b);
+  const isBegun = ({ kind }: EventMark) => Number(kind === "written" || kind === "renamed");
+  return b.atMs - a.atMs || b.revision - a.revision || isBegun(a) - isBegun(b);
 }
 
 const NOBODY = { writtenBy: null, sessionId: null };
@@ -143,19 +146,19 @@ function* eventsOf(life: UserLife | undefined, historyMax: number): Sliced<FactE
   const events: FactEvent[] = [];
   for (const { present, earlier } of (yield* lifeByFact(life, historyMax)).values()) {
     yield;
-    const written = valuesOf({ present, earlier }).map((fact, i) => ({
-      ...partsOf(fact),
-      kind: "written" as const,
-      atMs: fact.sinceMs,
-      was: earlier[i - 1]?.ended === "replaced" ? earlier[i - 1].value : undefined,
-    }));
-    // Who ended a value is not kept: its writer need not be the one.
+    // Who renamed a fact, or ended a value, is not kept: its writer need not be the one.
+    const begun = valuesOf({ present, earlier }).map((fact, i): FactEvent => {
+      const { ended, value, former } = earlier[i - 1] ?? {};
+      const parts = { ...partsOf(fact), atMs: fact.sinceMs };
+      if (ended === "renamed") return { ...parts, ...NOBODY, kind: ended, renamedFrom: former?.label };
+      return { ...parts, kind: "written", was: ended === "replaced" ? value : undefined };
+    });
     const ended = earlier.flatMap((fact) =>
-      fact.ended === "replaced"
+      fact.ended === "replaced" || fact.ended === "renamed"
         ? []
         : [{ ...partsOf(fact), ...NOBODY, kind: fact.ended, atMs: fact.endedAtMs }],
     );
-    events.push(...written, ...ended);
+    events.push(...begun, ...ended);
   }
   return events;
 }

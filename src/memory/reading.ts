@@ -47,7 +47,8 @@ async function markFacts(
     if (present !== undefined) return present === value ? "current" : "replaced";
     const ends = earlier.filter((fact) => fact.label === label);
     const last = ends.reduce((a, b) => (b.endedAtMs >= a.endedAtMs ? b : a), ends[0]);
-    return last?.ended ?? "unknown_here";
+    // What was renamed went on.
+    return last?.ended === "renamed" ? "replaced" : (last?.ended ?? "unknown_here");
   };
   // A block only counts the free labels: what the person has them under now is in the state.
   const numbered = facts.map(({ label }) => ({ label, number: stored.get(label)?.number }));

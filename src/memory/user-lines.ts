@@ -22,7 +22,15 @@ import {
 } from "./labels.ts";
 import { type FactName, nameOf } from "./law/user-memory.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
-import type { EarlierFact, FactRecord, ImportChange, PastValue, Store, UserLife } from "./ports.ts";
+import type {
+  EarlierFact,
+  FactRecord,
+  FormerLabel,
+  ImportChange,
+  PastValue,
+  Store,
+  UserLife,
+} from "./ports.ts";
 import type { FreeLabel, Place } from "./records.ts";
 
 /** What is the same as the default is left out: place "", since = updated_at, ordinal 1, null. */
@@ -43,6 +51,7 @@ export interface ExportedFact {
 export interface ExportedEarlier extends ExportedFact {
   readonly ended: EarlierFact["ended"];
   readonly ended_at: string;
+  readonly former?: FormerLabel;
 }
 
 export interface UserLine {
@@ -60,7 +69,7 @@ interface DescribedLabel {
   readonly description: string;
 }
 
-const ENDINGS: readonly unknown[] = ["replaced", "forgotten", "expired"];
+const ENDINGS: readonly unknown[] = ["replaced", "forgotten", "expired", "renamed"];
 
 export async function userLine(
   account: string,
@@ -87,7 +96,8 @@ export async function userLine(
 }
 
 function exportedEarlier(fact: OnChannel<EarlierFact>): ExportedEarlier {
-  return { ...exportedValue(fact), ended: fact.ended, ended_at: isoTime(fact.endedAtMs) };
+  const { ended, endedAtMs, former } = fact;
+  return { ...exportedValue(fact), ended, ended_at: isoTime(endedAtMs), ...(former && { former }) };
 }
 
 function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedFact {
@@ -152,6 +162,7 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
     sessionId: fact.session_id ?? null,
     ...(expires_at === undefined ? {} : { expiresAtMs: Date.parse(expires_at) }),
     ...(ended === undefined || ended_at === undefined ? {} : { ended, endedAtMs: Date.parse(ended_at) }),
+    ...(fact.former && { former: fact.former }),
   };
 }
 
@@ -170,6 +181,7 @@ export function* checkUserLine(line: UserLine, labels: AccountLabels): Sliced<vo
     yield;
     checkExported(fact, labels);
     if (!ENDINGS.includes(fact.ended) || !isTime(fact.ended_at)) throw wrong("an earlier value has no end");
+    checkFormer(fact);
   }
   const names = facts.map(({ label, place = OWN_PLACE }) => nameOf({ place, label }));
   if (new Set(names).size < names.length) throw wrong("a label is given twice");
@@ -198,6 +210,16 @@ function checkExported(fact: ExportedFact, labels: AccountLabels): void {
   if (!Number.isInteger(revision) || !isTime(updated_at) || !isTime(since) || !isOrdinal(ordinal))
     throw wrong("a fact has no revision or time");
   if (expires_at !== undefined && !isTime(expires_at)) throw wrong("a fact has no sound expires_at");
+}
+
+/** The label that an earlier value had, as a person's own and the account's are written. */
+function checkFormer({ ended, former }: ExportedEarlier): void {
+  if (former === undefined && ended !== "renamed") return;
+  const { label, description } = former ?? {};
+  const isText = description === null || typeof description === "string";
+  if (typeof label !== "string" || !LABEL_FORM.test(label) || !isText)
+    throw wrong("an earlier value has no former label");
+  if (description !== null) checkLabelText("description", description);
 }
 
 function isDescribed(described: Partial<DescribedLabel> | null): boolean {

@@ -145,13 +145,23 @@ function factName({ label, project = "" }: KeptChange): string {
   return `${label} ${project}`;
 }
 
-function changeLine({ at, written_by: writer = "", label, project, kind, value, was }: LoggedChange): string {
+function changeLine({
+  at,
+  written_by: writer = "",
+  label,
+  project,
+  kind,
+  value,
+  was,
+  renamed_from: from,
+}: LoggedChange): string {
   const shown = (text: string) => quotedValue(text, VALUE_LENGTH_MAX);
   const before = was === undefined ? "" : `was ${shown(was)}, `;
   const what = {
     written: `${before}now ${shown(value)}`,
     forgotten: `forgotten, was ${shown(value)}`,
     expired: `ended, was ${shown(value)}`,
+    renamed: `renamed from ${from}, ${shown(value)}`,
   }[kind];
   const where = project === undefined ? "" : ` in ${project}`;
   return `${localTime(at).padEnd(TIME_WIDTH)}  ${writer.padEnd(WRITER_WIDTH)}  ${label}${where}: ${what}`;

@@ -24,6 +24,7 @@ export function historyAnswer(userId: string, history: FactHistory): HistoryAnsw
       updated_at: timeText(fact.updatedAtMs),
       ...authorOf(fact),
       ...("ended" in fact ? { ended: fact.ended, ended_at: timeText(fact.endedAtMs) } : {}),
+      ...("ended" in fact && fact.ended === "renamed" ? renamedFrom(fact.former?.label) : {}),
     })),
   };
 }
@@ -44,6 +45,7 @@ export function changesAnswer(
       revision: event.revision,
       at: timeText(event.atMs),
       ...authorOf(event),
+      ...renamedFrom(event.renamedFrom),
     })),
     next_cursor: nextCursor,
   };
@@ -100,6 +102,10 @@ function authorOf({ writtenBy, sessionId }: Pick<KeptValue, "writtenBy" | "sessi
     ...(writtenBy === null ? {} : { written_by: writtenBy }),
     ...(sessionId === null ? {} : { session_id: sessionId }),
   };
+}
+
+function renamedFrom(label: string | undefined) {
+  return label === undefined ? {} : { renamed_from: label };
 }
 
 function projectField({ place }: { readonly place: string }) {

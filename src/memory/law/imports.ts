@@ -5,7 +5,7 @@
  */
 
 import type { Sliced } from "../../base/slices.ts";
-import type { FreeTerms, ImportChange, PastValue } from "../ports.ts";
+import type { FactChange, FreeTerms, ImportChange, PastValue } from "../ports.ts";
 import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
 /** A step, and the revision that it had, by which the steps of several labels are put in order. */
@@ -43,16 +43,19 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
     const { value, revision, ordinal, updatedAtMs, sinceMs, ended, endedAtMs = 0 } = fact;
     const author = { writtenBy: fact.writtenBy, sessionId: fact.sessionId };
     const beforeMs = before?.endedAtMs ?? 0;
-    const times = [sinceMs, updatedAtMs];
-    if (before?.ended === "replaced") times.unshift(beforeMs);
-    const end = ended === "expired" ? endedAtMs : (fact.expiresAtMs ?? null);
+    let ending = endingOf(before);
+    // What was renamed was written before it had its label.
+    const times = ending?.ended === "renamed" && updatedAtMs < sinceMs ? [sinceMs] : [sinceMs, updatedAtMs];
+    if (ending !== undefined) times.unshift(beforeMs);
+    const expiresAtMs = ended === "expired" ? endedAtMs : (fact.expiresAtMs ?? null);
     for (const [i, atMs] of times.entries()) {
       const isLast = i === times.length - 1;
       if (!isLast && atMs === times[i + 1]) continue;
-      const expiresAtMs = isLast ? end : null;
-      const change = { place, label, value, ordinal, updatedAtMs: atMs, expiresAtMs, free };
+      const moments = { updatedAtMs: isLast ? updatedAtMs : atMs, expiresAtMs };
+      const change = { place, label, value, ordinal, ...moments, free, ...(ending && { ending }) };
       const nowMs = before?.ended === "expired" ? Math.max(atMs, beforeMs) : atMs;
       steps.push({ step: { change, author, nowMs }, revision });
+      ending = undefined;
     }
     // Its end is over, also by a clock that was set back since.
     if (ended === "forgotten" || ended === "expired") {
@@ -62,6 +65,13 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
     before = fact;
   }
   return steps;
+}
+
+/** Of a value that the next one followed at once. */
+function endingOf(before: PastValue | undefined): FactChange["ending"] {
+  const { ended, former } = before ?? {};
+  if (ended !== "replaced" && ended !== "renamed") return undefined;
+  return { ended, ...(former && { former }) };
 }
 
 const NOBODY = { writtenBy: null, sessionId: null };

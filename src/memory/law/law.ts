@@ -138,8 +138,9 @@ export function* applyLaw(
     const { label, param = "" } = lost.change;
     return { ...undecided, outcome: { outcome: "label_gone", used, label, param } };
   }
-  const counted =
-    request.quota === undefined ? 0 : listed.filter(({ change }) => change.value !== null).length;
+  // A fact that comes back with its history counts once.
+  const written = listed.filter(({ change }) => change.value !== null).map(({ change }) => nameOf(change));
+  const counted = request.quota === undefined ? 0 : new Set(written).size;
   const limit = request.quota?.limit ?? null;
   if (counted > 0 && limit !== null && used + counted > limit)
     return { ...undecided, outcome: { outcome: "limit", used } };

@@ -5,7 +5,7 @@
 
 import type { Sliced } from "../../base/slices.ts";
 import { isInside } from "../places.ts";
-import type { EarlierFact, FactRecord, FreeTerms, MoveChange } from "../ports.ts";
+import type { EarlierFact, FactRecord, MoveChange } from "../ports.ts";
 import { pastOf } from "./imports.ts";
 import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
@@ -19,17 +19,17 @@ export function* moveSteps(memory: UserMemory, { from, to }: MoveChange, nowMs: 
   // Each is made when it is its turn: what moves, and where to, are apart.
   function* steps(): Generator<Step> {
     for (const { place, label } of moved)
-      yield* movedSteps(memory, { place, label }, { place: to + place.slice(from.length), label }, { nowMs });
+      yield* movedSteps(memory, { place, label }, { place: to + place.slice(from.length), label }, nowMs);
   }
   return { steps: steps(), report: { moved: facts } };
 }
 
 /** The values of one name become those of another. The last step forgets them where they were. */
-export function movedSteps(
+function movedSteps(
   memory: UserMemory,
   { place, label }: FactName,
   target: FactName,
-  { nowMs, free }: { readonly nowMs: number; readonly free?: FreeTerms | undefined },
+  nowMs: number,
 ): readonly Step[] {
   const name = { place, label };
   const valuesOf = (at: FactName) => ({
@@ -41,7 +41,7 @@ export function movedSteps(
   const atTarget = valuesOf(target);
   const there = [...atTarget.earlier, ...given(atTarget.present)];
   if (there.length === 0) {
-    const past = pastOf(target, [...earlier, ...given(present)], free);
+    const past = pastOf(target, [...earlier, ...given(present)]);
     return [...past.map(({ step }) => step), forgetting];
   }
   // Both places have values: those that the new place does not have are added to its history.
@@ -50,7 +50,7 @@ export function movedSteps(
     (fact) => fact !== winner && !there.some(({ value }) => value === fact.value),
   );
   const step = (value: string | null, { writtenBy, sessionId }: Value, terms: object): Step => ({
-    change: { ...target, value, free, ...terms },
+    change: { ...target, value, ...terms },
     author: { writtenBy, sessionId },
     nowMs,
   });

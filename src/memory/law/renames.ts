@@ -1,13 +1,14 @@
 /**
- * A fact under another label of its place, with its history, times and writers. Where the other label has a fact, that is
- * refused, or both become a list: then the history of each stays where it is.
+ * A fact under another label of its place, with its history, times and writers. The value that it had under the old label is the last
+ * entry of the history, with that label. Where the other label has a history, that of each stays where it is; where it has
+ * a fact, it is refused, or both become a list.
  */
 
-import { assert, elementAt } from "../../base/assert.ts";
+import { elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
-import type { FreeTerms, RenameChange } from "../ports.ts";
+import type { FactRecord, FreeTerms, RenameChange } from "../ports.ts";
+import { pastOf } from "./imports.ts";
 import { joinedLists } from "./lists.ts";
-import { movedSteps } from "./moves.ts";
 import type { Step, UserMemory } from "./user-memory.ts";
 
 export function renameSteps(
@@ -27,26 +28,45 @@ export function renameSteps(
   const condition = ifRevision === undefined ? {} : { ifRevision };
   const target = memory.live({ place, label: to }, nowMs);
   const free = targetTerms(memory, change);
-  if (target === undefined) {
-    const steps = movedSteps(memory, fact, { place, label: to }, { nowMs, free });
-    const written = elementAt(steps, steps.length - 2);
-    const forgotten = elementAt(steps, steps.length - 1);
-    assert(written.change.value === fact.value && forgotten.change.value === null, "the fact moves last");
+  if (target !== undefined && !merge)
+    throw new Failure("fact_exists", `${to} has a fact. Forget it first, or send merge: "append".`, {
+      param: "to",
+    });
+  if (memory.isEmpty({ place, label: to }, nowMs)) {
+    const steps = relabelled(memory, fact, { label: to, free }, nowMs);
+    const [written, forgotten] = [elementAt(steps, steps.length - 2), elementAt(steps, steps.length - 1)];
     return [
       ...steps.slice(0, -2),
       { ...written, change: { ...written.change, terms } },
       { ...forgotten, change: { ...forgotten.change, ...condition } },
     ];
   }
-  if (!merge)
-    throw new Failure("fact_exists", `${to} has a fact. Forget it first, or send merge: "append".`, {
-      param: "to",
-    });
-  const value = joinedLists(target.value, fact.value);
+  const value = target === undefined ? fact.value : joinedLists(target.value, fact.value);
+  const { expiresAtMs } = target ?? fact;
+  const author = target === undefined ? fact : by.author;
   return [
-    { change: { place, label: to, value, terms, free, expiresAtMs: target.expiresAtMs }, ...by },
+    { change: { place, label: to, value, terms, free, expiresAtMs }, author, nowMs },
     { change: { place, label, value: null, keepHistory: true, ...condition }, ...by },
   ];
+}
+
+/** The last two steps write the fact under the other label, which has no history, and forget it where it was. */
+export function relabelled(
+  memory: UserMemory,
+  fact: FactRecord,
+  to: { readonly label: string; readonly free: FreeTerms | undefined },
+  nowMs: number,
+): Step[] {
+  const { place, label, ordinal } = fact;
+  const former = { label, description: memory.freeLabel(label)?.description ?? null };
+  const values = [
+    ...memory.earlier(fact, nowMs),
+    { ...fact, ended: "renamed" as const, endedAtMs: nowMs, former },
+    { ...fact, ordinal: ordinal + 1, sinceMs: nowMs },
+  ];
+  const past = pastOf({ place, label: to.label }, values, to.free).map(({ step }) => step);
+  const author = { writtenBy: null, sessionId: null };
+  return [...past, { change: { place, label, value: null }, author, nowMs }];
 }
 
 /** A label that is made has the description of the other. */

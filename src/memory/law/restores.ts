@@ -1,16 +1,21 @@
 /** An earlier value written again, and a user put back to a moment. */
 
+import { findChannel } from "../../base/channels.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Sliced } from "../../base/slices.ts";
 import type {
   EarlierFact,
   FactChange,
   FactRecord,
+  FormerLabel,
+  FreeTerms,
   RestoreChange,
   RollbackChange,
   RollbackReport,
 } from "../ports.ts";
-import { type FactName, isLive, type Step, type Steps, type UserMemory } from "./user-memory.ts";
+import type { Place } from "../records.ts";
+import { relabelled } from "./renames.ts";
+import { type FactName, isLive, nameOf, type Step, type Steps, type UserMemory } from "./user-memory.ts";
 
 /** Writes the value that a revision had again, at the place where it was, with its end unless that has come. */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
@@ -28,37 +33,77 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
   return [{ place, label, value, terms, free, expiresAtMs, ...condition }];
 }
 
-/** What comes back has the end that it had. What would have ended since the moment stays away. */
+/** What a label had at the moment. */
+interface Wanted extends FactName {
+  readonly fact: FactRecord | EarlierFact;
+  /** What the label was, where that has changed since. */
+  readonly former: FormerLabel | undefined;
+  /** The name under which the fact, or its history, is now. */
+  readonly from: FactName;
+}
+
+/** What comes back has the end, the label and the description that it had. What would have ended since the moment stays away. */
 export function* rollbackSteps(
   memory: UserMemory,
   { toMs, partial, dryRun }: RollbackChange,
   by: Pick<Step, "author" | "nowMs">,
 ): Sliced<Steps> {
   const { nowMs } = by;
-  const changes: RollbackReport["changes"][number][] = [];
   const unreached: FactName[] = [];
-  const steps: Step[] = [];
+  const reached: FactName[] = [];
+  const wanted = new Map<string, Wanted>();
   for (const { place, label } of memory.names) {
     yield;
-    const values = valuesOf(memory, { place, label }, nowMs);
+    const from = { place, label };
+    const values = valuesOf(memory, from, nowMs);
     const [first] = values;
     if (first === undefined) continue;
-    const present = memory.live({ place, label }, nowMs);
-    const last = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
-    if (last === undefined && first.ordinal > 1) {
-      unreached.push({ place, label });
-      continue;
-    }
-    const isOver = last === undefined || !isLive(last, nowMs) || ("ended" in last && last.endedAtMs <= toMs);
-    const [from, to] = [present?.value ?? null, isOver ? null : last.value];
-    if (from === to) continue;
-    changes.push({ place, label, from, to });
-    if (dryRun) continue;
-    const terms = isOver ? { keepHistory: true } : { expiresAtMs: last.expiresAtMs };
-    steps.push({ change: { place, label, value: to, ...terms }, ...by });
+    const fact = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
+    (fact === undefined && first.ordinal > 1 ? unreached : reached).push(from);
+    if (fact === undefined || !isLive(fact, nowMs) || ("ended" in fact && fact.endedAtMs <= toMs)) continue;
+    const since = values.slice(values.indexOf(fact));
+    const former = since.flatMap((value) => ("former" in value ? value.former : []))[0];
+    const name = { place, label: former?.label ?? label };
+    wanted.set(nameOf(name), { ...name, fact, former, from });
+  }
+  // First what has another label since: then its old one may be free, and the new one is.
+  const [moves, writes]: [Step[], Step[]] = [[], []];
+  const moved = new Map<string, FactRecord | undefined>();
+  for (const [key, { place, label, from, former }] of wanted) {
+    yield;
+    const fact = memory.live(from, nowMs);
+    if (from.label === label || fact === undefined || !memory.isEmpty({ place, label }, nowMs)) continue;
+    moves.push(...relabelled(memory, fact, { label, free: termsOf(memory, place, former) }, nowMs));
+    moved.set(key, fact).set(nameOf(from), undefined);
+  }
+  const changes: RollbackReport["changes"][number][] = [];
+  const names = [...reached, ...wanted.values()].map(({ place, label }) => ({ place, label }));
+  for (const [key, name] of new Map(names.map((one) => [nameOf(one), one]))) {
+    yield;
+    const { fact, former } = wanted.get(key) ?? {};
+    const free = termsOf(memory, name.place, former);
+    const isThere = (present: FactRecord | undefined) =>
+      present?.value === fact?.value && present?.expiresAtMs === fact?.expiresAtMs && free === undefined;
+    const present = memory.live(name, nowMs);
+    if (!isThere(present)) changes.push({ ...name, from: present?.value ?? null, to: fact?.value ?? null });
+    if (isThere(moved.has(key) ? moved.get(key) : present)) continue;
+    const terms = fact === undefined ? { keepHistory: true } : { expiresAtMs: fact.expiresAtMs, free };
+    writes.push({ change: { ...name, value: fact?.value ?? null, ...terms }, ...by });
   }
   const isDone = !dryRun && (partial || unreached.length === 0);
-  return { steps: isDone ? steps : [], report: { rollback: { changes, unreached, isDone } } };
+  return {
+    steps: isDone ? [...moves, ...writes] : [],
+    report: { rollback: { changes, unreached, isDone } },
+  };
+}
+
+/** What makes a label again, or describes it as it was; undefined where it is so, or is the account's. */
+function termsOf(memory: UserMemory, place: Place, former: FormerLabel | undefined): FreeTerms | undefined {
+  if (former === undefined || findChannel(former.label) !== undefined) return undefined;
+  const { label, description } = former;
+  const known = memory.freeLabel(label);
+  const isSo = known === undefined ? memory.isKnown({ place, label }) : known.description === description;
+  return isSo ? undefined : { make: true, description };
 }
 
 /** The oldest first. */

@@ -6,7 +6,7 @@
 
 import { assert } from "../../base/assert.ts";
 import type { Sliced } from "../../base/slices.ts";
-import type { EarlierFact, FactChange, FactRecord, FreeTerms, WriteReport } from "../ports.ts";
+import type { EarlierFact, FactChange, FactRecord, FormerLabel, FreeTerms, WriteReport } from "../ports.ts";
 import type { FreeLabel, Place } from "../records.ts";
 
 export interface FactName {
@@ -174,6 +174,11 @@ export class UserMemory {
     return this.historyMax === 0 ? [] : withoutGap(all, present, expired.length > 0).slice(-this.historyMax);
   }
 
+  /** Whether a label has neither a fact nor a history that is kept. */
+  isEmpty(name: FactName, nowMs: number): boolean {
+    return this.live(name, nowMs) === undefined && this.earlier(name, nowMs).length === 0;
+  }
+
   /** Writes a value; the fact that was there before. What has expired must have been ended. */
   set(
     change: FactChange & { readonly value: string },
@@ -184,9 +189,14 @@ export class UserMemory {
     const { present: before, place, label, last } = state;
     const { value, updatedAtMs = nowMs, expiresAtMs = null } = change;
     assert(before === undefined || isLive(before, nowMs), "what has expired was ended before");
-    if (change.free !== undefined) this.#noteLabel(label, change.free);
+    const former = change.free === undefined ? undefined : this.#noteLabel(label, change.free);
     const number = this.#labels.get(label)?.number;
-    const isSame = before?.value === value;
+    const described = former === undefined ? undefined : { ended: "replaced" as const, former };
+    const ending = change.ending ?? described;
+    const isSameValue = before?.value === value;
+    const isSame = isSameValue && before.expiresAtMs === expiresAtMs && ending === undefined;
+    // A fact that is renamed keeps the time at which it was written.
+    const atMs = ending?.ended === "renamed" ? nowMs : updatedAtMs;
     const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
     this.#revision += 1;
     const present = {
@@ -197,18 +207,19 @@ export class UserMemory {
       revision: this.#revision,
       updatedAtMs,
       // A clock may have been set back meanwhile.
-      sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : updatedAtMs,
+      sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : atMs,
       expiresAtMs,
       ordinal,
       // Who wrote a value stays with it.
-      writtenBy: isSame ? before.writtenBy : author.writtenBy,
-      sessionId: isSame ? before.sessionId : author.sessionId,
+      writtenBy: isSameValue ? before.writtenBy : author.writtenBy,
+      sessionId: isSameValue ? before.sessionId : author.sessionId,
     };
     if (before === undefined) {
       this.#facts += 1;
       if (last > 0) this.#heads -= 1;
     }
-    const ended = before === undefined || isSame ? [] : [earlierOf(before, "replaced", updatedAtMs)];
+    const ended =
+      before === undefined || isSame ? [] : [{ ...earlierOf(before, "replaced", atMs), ...ending }];
     this.#replace({ ...state, present, last: ordinal }, ended, ordinal);
     return before;
   }
@@ -312,17 +323,19 @@ export class UserMemory {
     }
   }
 
-  /** A label that is not there is made, with the next number. One whose last fact has just ended keeps its number. */
-  #noteLabel(label: string, { description }: FreeTerms): void {
+  /**
+   * A label that is not there is made, with the next number. One whose last fact has just ended keeps its number. Returns
+   * what the label was, where it was there and has another description now.
+   */
+  #noteLabel(label: string, { description }: FreeTerms): FormerLabel | undefined {
     const known = this.#labels.get(label);
-    if (
-      this.freeLabel(label) !== undefined &&
-      (description === undefined || description === known?.description)
-    )
-      return;
+    const before = this.freeLabel(label);
+    if (before !== undefined && (description === undefined || description === before.description))
+      return undefined;
     if (known === undefined) this.#numbers += 1;
     const { number, uses } = known ?? { number: this.#numbers, uses: 0 };
     this.#labels.set(label, { label, number, uses, description: description ?? null });
+    return before === undefined ? undefined : { label, description: before.description };
   }
 
   /**

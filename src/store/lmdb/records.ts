@@ -6,7 +6,7 @@
 import { assert, assertInteger } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
-import type { EarlierFact, FactRecord } from "../../memory/ports.ts";
+import type { EarlierFact, FactRecord, FormerLabel } from "../../memory/ports.ts";
 import type { FreeLabel, Place } from "../../memory/records.ts";
 import { HEAD } from "./entry-keys.ts";
 import type { TableName } from "./environment.ts";
@@ -31,6 +31,8 @@ const FACT_HEADER_BYTES = 35;
 /** In the length of a session, which has ten bits at most: the fact has the number of its label. */
 const NUMBERED = 2 ** 15;
 const NUMBER_BYTES = 4;
+/** The same of an earlier value whose label was another one. */
+const FORMER = NUMBERED;
 const EARLIER_HEADER_BYTES = 35;
 /** Of six bytes. */
 const NUMBER_MAX = 2 ** 48 - 1;
@@ -107,18 +109,21 @@ export function unpackFact(place: Place, label: string, bytes: Buffer, withCode 
   return { ...numbered, code: { version, bits, checksum: bytes.readUInt32BE(headerEnd) } };
 }
 
-const ENDINGS = ["replaced", "forgotten", "expired"] as const;
+const ENDINGS = ["replaced", "forgotten", "expired", "renamed"] as const;
 
 /**
- * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · time of the end that it would have had 6 (0: none) · how it ended 1 · lengths of
- * writer and session 2 + 2 (0: none) · writer · session · value
+ * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · time of the end that it would
+ * have had 6 (0: none) · how it ended 1 · lengths of writer and session 2 + 2 (0: none) · where its label was another one:
+ * length 2, that label as JSON · writer · session · value
  */
 export function packEarlier(fact: EarlierFact): Buffer {
   const { ended, endedAtMs } = fact;
   const texts = packTexts(fact);
+  const former = fact.former === undefined ? Buffer.alloc(0) : packJson(fact.former);
+  const formerBytes = former.length === 0 ? 0 : 2 + former.length;
   assert(ENDINGS.includes(ended), "an earlier value has ended");
   assertInteger(fact.ordinal, 1, HEAD - 1, "the ordinal of an earlier value");
-  const out = Buffer.allocUnsafe(EARLIER_HEADER_BYTES + texts.length);
+  const out = Buffer.allocUnsafe(EARLIER_HEADER_BYTES + formerBytes + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
   out.writeUIntBE(fact.sinceMs, 12, 6);
@@ -126,16 +131,24 @@ export function packEarlier(fact: EarlierFact): Buffer {
   out.writeUIntBE(fact.expiresAtMs ?? 0, 24, 6);
   out[30] = ENDINGS.indexOf(ended);
   out.writeUInt16BE(texts.writerBytes, 31);
-  out.writeUInt16BE(texts.sessionBytes, 33);
-  out.write(texts.text, EARLIER_HEADER_BYTES);
+  out.writeUInt16BE(texts.sessionBytes + (formerBytes === 0 ? 0 : FORMER), 33);
+  if (formerBytes > 0) {
+    out.writeUInt16BE(former.length, EARLIER_HEADER_BYTES);
+    out.set(former, EARLIER_HEADER_BYTES + 2);
+  }
+  out.write(texts.text, EARLIER_HEADER_BYTES + formerBytes);
   return out;
 }
 
 export function unpackEarlier(place: Place, label: string, ordinal: number, bytes: Buffer): EarlierFact {
+  const session = bytes.readUInt16BE(33);
+  const hasFormer = session >= FORMER;
+  const formerStart = EARLIER_HEADER_BYTES + 2;
+  const formerEnd = hasFormer ? formerStart + bytes.readUInt16BE(EARLIER_HEADER_BYTES) : EARLIER_HEADER_BYTES;
   return {
     place,
     label,
-    ...unpackTexts(bytes, EARLIER_HEADER_BYTES, bytes.readUInt16BE(31), bytes.readUInt16BE(33)),
+    ...unpackTexts(bytes, formerEnd, bytes.readUInt16BE(31), hasFormer ? session - FORMER : session),
     revision: bytes.readUIntBE(0, 6),
     updatedAtMs: bytes.readUIntBE(6, 6),
     sinceMs: bytes.readUIntBE(12, 6),
@@ -143,6 +156,7 @@ export function unpackEarlier(place: Place, label: string, ordinal: number, byte
     expiresAtMs: bytes.readUIntBE(24, 6) || null,
     ended: ENDINGS[bytes[30]],
     endedAtMs: bytes.readUIntBE(18, 6),
+    ...(hasFormer ? { former: unpackJson<FormerLabel>(bytes.subarray(formerStart, formerEnd)) } : {}),
   };
 }
 

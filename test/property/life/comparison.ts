@@ -8,7 +8,7 @@ import { decodeFact } from "../../../src/memory/decode.ts";
 import { listFacts } from "../../../src/memory/facts.ts";
 import { factHistory, userChanges } from "../../../src/memory/history.ts";
 import { viewOf } from "../../../src/memory/places.ts";
-import type { EarlierFact, FactRecord } from "../../../src/memory/ports.ts";
+import type { EarlierFact, FactRecord, FormerLabel } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
 import { listUsers } from "../../../src/memory/users.ts";
@@ -167,7 +167,7 @@ async function pagesOfChanges(services: MemoryServices, account: string, input: 
     if (!page.isMore) break;
     assert.equal(page.events.length, PAGE, "a page with more behind it is full");
   }
-  return events.map(({ place, label, kind, atMs, revision, value, writtenBy, sessionId }) => ({
+  return events.map(({ place, label, kind, atMs, revision, value, writtenBy, sessionId, renamedFrom }) => ({
     place,
     label,
     revision,
@@ -176,6 +176,7 @@ async function pagesOfChanges(services: MemoryServices, account: string, input: 
     sessionId,
     kind,
     atMs,
+    renamedFrom,
   }));
 }
 
@@ -198,7 +199,9 @@ type AnyValue = Present | Past | ((FactRecord | EarlierFact) & { readonly label?
 /** What is the same in every store. */
 function bare(value: AnyValue) {
   const { place, value: text, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal } = value;
-  const end = "ended" in value ? { ended: value.ended, endedAtMs: value.endedAtMs } : {};
+  const former: string | FormerLabel | undefined = "former" in value ? value.former : undefined;
+  const label = typeof former === "object" ? former.label : former;
+  const end = "ended" in value ? { ended: value.ended, endedAtMs: value.endedAtMs, former: label } : {};
   const { expiresAtMs } = value;
   return { place, value: text, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal, expiresAtMs, ...end };
 }

@@ -357,14 +357,9 @@ function rename(model: LifeModel, step: Resolved<RenameStep>, replay: KeyedReque
 function rollBack(model: LifeModel, step: RollbackStep & { toMs: number }): unknown {
   const { account, toMs, dryRun = false, partial = false } = step;
   if (toMs > model.nowMs) throw new Refused("invalid_request");
-  const { changes, unreached, ends } = model.plan(account, step, toMs);
+  const { changes, unreached } = model.plan(account, step, toMs);
   const isDone = !dryRun && (partial || unreached.length === 0);
-  if (isDone && changes.length > 0) {
-    const writes = changes.map(({ place, label, to: value }, i) => {
-      return { place, label, value, expiresAtMs: ends[i], keepHistory: true };
-    });
-    model.write(account, step, writes, { ...step, counts: true });
-  }
+  if (isDone && changes.length > 0) model.rollBack(account, step, toMs, step);
   return { changes: sorted(changes), unreached: sorted(unreached), isDone };
 }
 

@@ -53,6 +53,8 @@ export interface Change {
   readonly ifRevision?: number | undefined;
 }
 
+type Named = Pick<Change, "place" | "label">;
+
 /** The number that a value has in the store. */
 interface Learnt {
   readonly value: Present | Past;
@@ -238,8 +240,7 @@ export class LifeModel {
     const { writtenBy = null, sessionId = null, replay, counts } = options;
     const known = this.#accounts[account];
     const counted = counts ? changes.filter(({ value }) => value !== null).length : 0;
-    const limit = this.limits[account];
-    if (limit !== null && counts && known.used + counted > limit) throw new Refused("monthly_limit_exceeded");
+    this.#requireRoom(account, counted);
     for (const { place, label, ifRevision } of changes) {
       if (ifRevision === undefined) continue;
       if ((this.at(account, user, place, label)?.revision ?? 0) !== ifRevision)
@@ -278,8 +279,8 @@ export class LifeModel {
   }
 
   /**
-   * The fact on a label at a place goes to another label there, with its past. Where that had values, those that it did not
-   * have are added to them, as if they were written now.
+   * The fact on a label at a place goes to another label there, with its past. Where that had values, the past of each stays
+   * where it is.
    */
   rename(
     account: number,
@@ -299,24 +300,81 @@ export class LifeModel {
     for (const name of [label, to]) this.#endExpired(account, user, place, name);
     this.#writes += 1;
     const [source, target] = [label, to].map((name) => this.#lifeOf(account, user, place, name));
-    const [past, before] = [source, target].map((life) => life.past.slice(-this.historyMax || Infinity));
-    const had = new Set(before.map(({ value }) => value));
     if (!this.#isListed(account, to)) known.made.make(user, to);
-    if (had.size === 0) {
-      const moved = () => ({ label: to, write: this.#writes, revision: ++this.#revision });
-      target.past = past.map((value) => ({ ...value, ...moved() }));
-      target.present = { ...source.present!, ...moved() };
+    if (this.#keptOf(target).length === 0) {
+      this.#relabel(source, target);
+      known.replays.forget(user);
     } else {
-      for (const value of past.filter((one) => !had.has(one.value)))
-        this.#set(target, { ...value, expiresAtMs: null });
       this.#set(target, source.present!);
+      endValue(source, "forgotten", this.nowMs, this.historyMax);
     }
-    Object.assign(source, { present: undefined, past: [] });
     this.#tidy(account);
     const count = this.count(account, person);
-    known.replays.forget(user);
     if (replay !== undefined) known.replays.keep(replay, { user, count, nowMs: this.nowMs });
     return { count };
+  }
+
+  #keptOf({ past }: Life): Past[] {
+    return past.slice(-this.historyMax || Infinity);
+  }
+
+  /** The whole life goes to another label, which has none. The value that it has is then one that was renamed. */
+  #relabel(source: Life, target: Life): void {
+    const { label } = target;
+    const moved = () => ({ label, write: this.#writes, revision: ++this.#revision });
+    target.past = this.#keptOf(source).map((value) => ({ ...value, ...moved() }));
+    target.present = { ...source.present!, ...moved() };
+    endValue(target, "renamed", this.nowMs, this.historyMax, source.label);
+    const { ordinal } = source.present!;
+    target.present = { ...source.present!, ...moved(), ordinal: ordinal + 1, sinceMs: this.nowMs };
+    Object.assign(source, { present: undefined, past: [] });
+  }
+
+  /** Puts facts back to what they were, under the labels that they had: with their past, if nothing is in its way. */
+  rollBack(account: number, person: Person, toMs: number, author: Author): void {
+    const { user } = person;
+    const known = this.#accounts[account];
+    const { names, wanted } = this.plan(account, person, toMs);
+    const isAt = (a: Named) => (b: Named) => a.place === b.place && a.label === b.label;
+    const factAt = ({ place, label }: Named) => this.at(account, user, place, label);
+    const back = wanted.filter(({ label, life }) => label !== life.label);
+    const moves = back.filter((then) => {
+      return factAt(then.life) !== undefined && !this.lives(account, user).some(isAt(then));
+    });
+    const writes = names.flatMap(({ place, label }): Change[] => {
+      const name = { place, label };
+      const value = wanted.find(isAt(name))?.value;
+      const moved = moves.find(isAt(name));
+      const isLeft = moves.some(({ life }) => isAt(name)(life));
+      const present = moved === undefined ? (isLeft ? undefined : factAt(name)) : factAt(moved.life);
+      if (present?.value === value?.value && present?.expiresAtMs === value?.expiresAtMs) return [];
+      const { expiresAtMs = null } = value ?? {};
+      return [{ ...name, value: value?.value ?? null, expiresAtMs, keepHistory: true }];
+    });
+    const written = writes.filter(({ value }) => value !== null);
+    const counted = written.length + moves.filter((move) => !written.some(isAt(move))).length;
+    this.#requireRoom(account, counted);
+    const lifeAt = ({ place, label }: Named) => this.#lifeOf(account, user, place, label);
+    // A label that is not there any more is made again, whoever had it then.
+    for (const { place, label } of back) {
+      const { present, past } = lifeAt({ place, label });
+      const isThere = present !== undefined || past.length > 0 || isStandard(label);
+      if (!isThere && wanted.some(isAt({ place, label }))) known.made.make(user, label);
+    }
+    this.#writes += 1;
+    for (const move of moves) {
+      this.#endExpired(account, user, move.place, move.label);
+      this.#relabel(lifeAt(move.life), lifeAt(move));
+    }
+    this.write(account, person, writes, { ...author, counts: false });
+    known.used += counted;
+    if (moves.length > 0) known.replays.forget(user);
+  }
+
+  #requireRoom(account: number, counted: number): void {
+    const limit = this.limits[account];
+    if (limit !== null && counted > 0 && this.#accounts[account].used + counted > limit)
+      throw new Refused("monthly_limit_exceeded");
   }
 
   #set(life: Life, value: WrittenValue): void {

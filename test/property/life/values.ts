@@ -18,8 +18,10 @@ export interface Present {
 
 /** A value that it had, with the end that it would have had. */
 export interface Past extends Present {
-  readonly ended: "replaced" | "forgotten" | "expired";
+  readonly ended: "replaced" | "forgotten" | "expired" | "renamed";
   readonly endedAtMs: number;
+  /** The label that it had, where it was renamed then. */
+  readonly former?: string;
 }
 
 /** What is known of one label at one place. A present value may have expired without anybody having noticed. */
@@ -33,12 +35,13 @@ export interface Life {
 export interface Event {
   readonly place: string;
   readonly label: string;
-  readonly kind: "written" | "forgotten" | "expired";
+  readonly kind: "written" | "forgotten" | "expired" | "renamed";
   readonly atMs: number;
   readonly revision: number;
   readonly value: string;
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
+  readonly renamedFrom: string | undefined;
 }
 
 export function asExpired(value: Present): Past {
@@ -49,61 +52,87 @@ function eventOf({ place, label, revision, value, writtenBy, sessionId }: Presen
   return { place, label, revision, value, writtenBy, sessionId };
 }
 const firstWriterOf = ({ writtenBy, sessionId }: Present) => ({ writtenBy, sessionId });
-/** Who ended a value is not known. */
-const endOf = (value: Past) => ({ ...eventOf(value), writtenBy: null, sessionId: null });
+/** Who renamed a fact, or ended a value, is not known. */
+const byNobody = { writtenBy: null, sessionId: null };
 
 /** The newest first. What ended a value comes after what wrote it. */
 export function changesOf(lives: readonly Life[]): Event[] {
-  const events = lives.flatMap(({ present, past }) => [
-    ...[...past, ...(present === undefined ? [] : [present])].map((value) => ({
-      ...eventOf(value),
-      kind: "written" as const,
-      atMs: value.sinceMs,
-    })),
-    ...past.flatMap((value) =>
-      value.ended === "replaced" ? [] : [{ ...endOf(value), kind: value.ended, atMs: value.endedAtMs }],
-    ),
+  const events = lives.flatMap(({ present, past }): Event[] => [
+    ...[...past, ...(present === undefined ? [] : [present])].map((value, i) => {
+      const renamedFrom = past[i - 1]?.former;
+      const event = { ...eventOf(value), atMs: value.sinceMs, renamedFrom };
+      if (renamedFrom === undefined) return { ...event, kind: "written" as const };
+      return { ...event, ...byNobody, kind: "renamed" as const };
+    }),
+    ...past.flatMap((value) => {
+      const { ended: kind, endedAtMs: atMs } = value;
+      if (kind === "replaced" || kind === "renamed") return [];
+      return [{ ...eventOf(value), ...byNobody, renamedFrom: undefined, kind, atMs }];
+    }),
   ]);
-  const isEnd = (event: Event) => Number(event.kind !== "written");
+  const isEnd = (event: Event) => Number(event.kind === "forgotten" || event.kind === "expired");
   return events.sort((a, b) => b.atMs - a.atMs || b.revision - a.revision || isEnd(b) - isEnd(a));
+}
+
+/** The value that a label had at a moment, and the life that it is a part of now. */
+export interface Then {
+  readonly place: string;
+  readonly label: string;
+  readonly value: Present | Past;
+  readonly life: Life;
 }
 
 /** What putting these back to a moment would change. */
 export function planOf(lives: readonly Life[], toMs: number, nowMs: number) {
-  const changes: { place: string; label: string; from: string | null; to: string | null }[] = [];
-  const ends: (number | null)[] = [];
   const unreached: { place: string; label: string }[] = [];
-  for (const { place, label, present, past } of lives) {
+  const reached: Life[] = [];
+  const then: Then[] = [];
+  for (const life of lives) {
+    const { place, label, present, past } = life;
     const values: (Present | Past)[] = [...past, ...(present === undefined ? [] : [present])];
-    const begun = values.filter(({ sinceMs }) => sinceMs <= toMs);
-    if (begun.length === 0 && values[0].ordinal > 1) {
+    const index = values.findLastIndex(({ sinceMs }) => sinceMs <= toMs);
+    if (index < 0 && values[0].ordinal > 1) {
       unreached.push({ place, label });
       continue;
     }
-    const last = begun.at(-1);
-    const isOver =
-      last === undefined ||
-      (last.expiresAtMs !== null && last.expiresAtMs <= nowMs) ||
-      ("ended" in last && last.endedAtMs <= toMs);
-    const [from, to] = [present?.value ?? null, isOver ? null : last.value];
-    if (from === to) continue;
-    changes.push({ place, label, from, to });
-    ends.push(isOver ? null : last.expiresAtMs);
+    reached.push(life);
+    const value = values[index];
+    if (value === undefined || (value.expiresAtMs !== null && value.expiresAtMs <= nowMs)) continue;
+    if ("ended" in value && value.endedAtMs <= toMs) continue;
+    const former = past.slice(index).find((one) => one.former !== undefined)?.former;
+    then.push({ place, label: former ?? label, value, life });
   }
-  return { changes, unreached, ends };
+  const isAt = (at: { place: string; label: string }) => (one: { place: string; label: string }) =>
+    one.place === at.place && one.label === at.label;
+  // Whatever has the label now, the later life had it then.
+  const wanted = then.filter((one, i) => !then.slice(i + 1).some(isAt(one)));
+  const names = [...reached, ...wanted.filter((one) => !reached.some(isAt(one)))];
+  const changes = names.flatMap(({ place, label }) => {
+    const present = lives.find(isAt({ place, label }))?.present;
+    const value = wanted.find(isAt({ place, label }))?.value;
+    if (present?.value === value?.value && present?.expiresAtMs === value?.expiresAtMs) return [];
+    return [{ place, label, from: present?.value ?? null, to: value?.value ?? null }];
+  });
+  return { changes, unreached, wanted, names };
 }
 
 export type WrittenValue = Pick<Present, "value" | "expiresAtMs" | "writtenBy" | "sessionId">;
 
 /** The present value becomes the last one of the past. */
-export function endValue(life: Life, ended: Past["ended"], endedAtMs: number, historyMax: number): void {
+export function endValue(
+  life: Life,
+  ended: Past["ended"],
+  endedAtMs: number,
+  historyMax: number,
+  former?: string,
+): void {
   const { ordinal: last } = life.present!;
-  const kept = [...life.past, { ...life.present!, ended, endedAtMs }];
+  const kept = [...life.past, { ...life.present!, ended, endedAtMs, ...(former && { former }) }];
   life.past = kept.filter(({ ordinal }) => ordinal > last - historyMax);
   life.present = undefined;
 }
 
-/** The same value again keeps its writer, and since when it is there. */
+/** The same value again keeps its writer and, with the same end, since when it is there. */
 export function setValue(
   life: Life,
   { value, expiresAtMs, writtenBy, sessionId }: WrittenValue,
@@ -111,7 +140,8 @@ export function setValue(
 ): void {
   const { present: before, place, label } = life;
   const { nowMs, historyMax, write, revision } = at;
-  const isSame = before?.value === value;
+  const isSameValue = before?.value === value;
+  const isSame = isSameValue && before.expiresAtMs === expiresAtMs;
   const last = before?.ordinal ?? life.past.at(-1)?.ordinal ?? 0;
   if (before !== undefined && !isSame) endValue(life, "replaced", nowMs, historyMax);
   life.present = {
@@ -123,7 +153,7 @@ export function setValue(
     updatedAtMs: nowMs,
     sinceMs: isSame ? Math.min(before.sinceMs, nowMs) : nowMs,
     expiresAtMs,
-    ...(isSame ? firstWriterOf(before) : { writtenBy, sessionId }),
+    ...(isSameValue ? firstWriterOf(before) : { writtenBy, sessionId }),
     ordinal: isSame ? last : last + 1,
   };
 }

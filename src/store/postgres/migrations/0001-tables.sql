@@ -61,6 +61,8 @@ CREATE TABLE sideband.history (
   ended text COLLATE "C" NOT NULL,
   written_by text COLLATE "C",
   session_id text COLLATE "C",
+  -- Where what ended the value has changed its label: what that was until then, as JSON.
+  former text COLLATE "C",
   PRIMARY KEY (slot, account, user_id, place, label, ordinal)
 );
 

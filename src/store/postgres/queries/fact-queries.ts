@@ -87,7 +87,11 @@ export function readUser({ account, userId, places, nowMs }: View, turn: Turn): 
 }
 
 /** A fact has no end, unless it has expired: then it is among what was. */
-type LifeRow = UserRow & { readonly ended: EarlierFact["ended"] | null; readonly ended_at_ms: number };
+type LifeRow = UserRow & {
+  readonly ended: EarlierFact["ended"] | null;
+  readonly ended_at_ms: number;
+  readonly former: string | null;
+};
 
 export function readLife(
   account: string,
@@ -103,16 +107,17 @@ export function readLife(
       AND (${label ?? null}::text IS NULL OR label = ${label ?? null}::text)`;
     const rows = await answerOf(
       (ticket) => sql<LifeRow[]>`
-        SELECT t.ticket, u.revision AS user_revision, ${FACT_COLUMNS(sql)}, f.ended, f.ended_at_ms
+        SELECT t.ticket, u.revision AS user_revision, ${FACT_COLUMNS(sql)}, f.ended, f.ended_at_ms, f.former
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
         LEFT JOIN (
           SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal,
-            number, CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms
+            number, CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms,
+            NULL AS former
           FROM sideband.facts WHERE ${isOfUser}
           UNION ALL
           SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal,
-            NULL, ended, ended_at_ms
+            NULL, ended, ended_at_ms, former
           FROM sideband.history WHERE ${isOfUser}
         ) AS f ON true
         ORDER BY f.place, f.label, f.ordinal`,

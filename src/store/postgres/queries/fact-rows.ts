@@ -34,9 +34,14 @@ export function factOf(row: FactRow): FactRecord {
 }
 
 export function earlierOf(
-  row: FactRow & { readonly ended: EarlierFact["ended"]; readonly ended_at_ms: number },
+  row: FactRow & {
+    readonly ended: EarlierFact["ended"];
+    readonly ended_at_ms: number;
+    readonly former: string | null;
+  },
 ): EarlierFact {
-  return { ...keptOf(row), ended: row.ended, endedAtMs: row.ended_at_ms };
+  const former = row.former === null ? {} : { former: JSON.parse(row.former) };
+  return { ...keptOf(row), ended: row.ended, endedAtMs: row.ended_at_ms, ...former };
 }
 
 function keptOf(row: FactRow) {

@@ -150,10 +150,11 @@ interface GroupRow extends Ticketed, FactRow {
   readonly number: number;
   readonly ended: EarlierFact["ended"];
   readonly ended_at_ms: number;
+  readonly former: string | null;
 }
 
 const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, updated_at_ms, since_ms, written_by,
-  session_id, expires_at_ms, ended, ended_at_ms, label_number)`;
+  session_id, expires_at_ms, ended, ended_at_ms, label_number, former)`;
 
 const FACT = part`
   f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id,
@@ -161,7 +162,7 @@ const FACT = part`
 
 /** The columns after the revision, and those after the value, of a row that is no fact. */
 const NO_ENDS = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint`;
-const NO_TIMES = part`${NO_ENDS}, NULL::integer`;
+const NO_TIMES = part`${NO_ENDS}, NULL::integer, NULL::text`;
 const NO_FACT = part`NULL::bigint, ${NO_TIMES}`;
 
 /** Of labels that have no fact any more the history tells which value was the last. */
@@ -184,7 +185,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
   if (named.length > 0)
     parts.push(
       part`
-        SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number
+        SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number, NULL::text
         FROM ${namesOf(named)} JOIN sideband.facts AS f ON ${joinOf(named)}`,
       part`
         SELECT 'last', t.number, f.place, f.label, max(f.ordinal), NULL::text, ${NO_FACT}
@@ -196,7 +197,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
     );
   if (withHistory.length > 0)
     parts.push(part`
-      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.former
       FROM ${namesOf(withHistory)} JOIN sideband.history AS f ON ${joinOf(withHistory)}`);
   return parts;
 }
@@ -216,10 +217,10 @@ function insideParts(statements: Statements, users: readonly GroupUser[]): Part[
         AND (o.outside = '' OR f.place = o.outside OR starts_with(f.place, o.outside || '/')))`;
   return [
     part`
-      SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number
+      SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number, NULL::text
       FROM ${ofUsers} JOIN sideband.facts AS f ON ${isInside}`,
     part`
-      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.former
       FROM ${ofUsers} JOIN sideband.history AS f ON ${isInside}`,
   ];
 }
@@ -230,7 +231,7 @@ function labelParts(statements: Statements, users: readonly GroupUser[]): Part[]
     if (cells.length === 0) return [];
     return [
       part`
-        SELECT 'label', t.number, NULL::text, f.label, f.uses, f.description, NULL::bigint, ${NO_ENDS}, f.number
+        SELECT 'label', t.number, NULL::text, f.label, f.uses, f.description, NULL::bigint, ${NO_ENDS}, f.number, NULL::text
         FROM (${arraysOf(["integer", "text", "text", "text", "integer"], cells)})
           AS t (slot, account, user_id, label, number)
         JOIN sideband.free_labels AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id

@@ -204,13 +204,14 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
       earlier.expiresAtMs,
       earlier.ended,
       earlier.endedAtMs,
+      earlier.former === undefined ? null : JSON.stringify(earlier.former),
     ]),
   );
   return statements.parts(added).map(
     (cells) => part`
       INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
-        since_ms, value, written_by, session_id, expires_at_ms, ended, ended_at_ms)
-      ${statements.rows([...NAME, ...VALUE, "bigint", "text", "bigint"], cells)}`,
+        since_ms, value, written_by, session_id, expires_at_ms, ended, ended_at_ms, former)
+      ${statements.rows([...NAME, ...VALUE, "bigint", "text", "bigint", "text"], cells)}`,
   );
 }
 
