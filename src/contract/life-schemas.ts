@@ -73,6 +73,7 @@ export const FactRevision = Type.Object({
     }),
   ),
   ended_at: Type.Optional(wire.Time),
+  origin: wire.Origin,
 });
 export const HistoryAnswer = Type.Object({
   user_id: Type.String(),
@@ -110,6 +111,7 @@ export const FactChange = Type.Object({
   at: wire.Time,
   written_by: Type.Optional(Type.String()),
   session_id: Type.Optional(Type.String()),
+  origin: wire.Origin,
 });
 export const ChangesAnswer = Type.Object({
   user_id: Type.String(),

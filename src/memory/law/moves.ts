@@ -49,8 +49,8 @@ export function movedSteps(
   const missing = [...earlier, ...given(present)].filter(
     (fact) => fact !== winner && !there.some(({ value }) => value === fact.value),
   );
-  const step = (value: string | null, { writtenBy, sessionId }: Value, terms: object): Step => ({
-    change: { ...target, value, free, ...terms },
+  const step = (value: string | null, { writtenBy, sessionId, origin }: Value, terms: object): Step => ({
+    change: { ...target, value, free, ...terms, origin },
     author: { writtenBy, sessionId },
     nowMs,
   });

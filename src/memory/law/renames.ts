@@ -6,7 +6,7 @@
 import { assert, elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FreeTerms, RenameChange } from "../ports.ts";
-import { joinedLists } from "./lists.ts";
+import { joinedLists, joinedOrigin } from "./lists.ts";
 import { movedSteps } from "./moves.ts";
 import type { Step, UserMemory } from "./user-memory.ts";
 
@@ -43,8 +43,9 @@ export function renameSteps(
       param: "to",
     });
   const value = joinedLists(target.value, fact.value);
+  const origin = joinedOrigin(target.origin, fact.origin);
   return [
-    { change: { place, label: to, value, terms, free, expiresAtMs: target.expiresAtMs }, ...by },
+    { change: { place, label: to, value, terms, free, expiresAtMs: target.expiresAtMs, origin }, ...by },
     { change: { place, label, value: null, keepHistory: true, ...condition }, ...by },
   ];
 }

@@ -12,7 +12,7 @@ import type {
 } from "../ports.ts";
 import { type FactName, isLive, type Step, type Steps, type UserMemory } from "./user-memory.ts";
 
-/** Writes the value that a revision had again, at the place where it was, with its end unless that has come. */
+/** Writes the value that a revision had again, at the place where it was, with its origin, and with its end unless that has come. */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
   const { label, places, revision, terms, free, ifRevision } = change;
   const found = places
@@ -22,13 +22,13 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
     throw new Failure("not_found", `There is no revision ${revision} of ${terms.label}.`, {
       param: "revision",
     });
-  const { place, value } = found;
+  const { place, value, origin } = found;
   const expiresAtMs = isLive(found, nowMs) ? found.expiresAtMs : change.expiresAtMs;
   const condition = ifRevision === undefined ? {} : { ifRevision };
-  return [{ place, label, value, terms, free, expiresAtMs, ...condition }];
+  return [{ place, label, value, terms, free, expiresAtMs, ...condition, origin }];
 }
 
-/** What comes back has the end that it had. What would have ended since the moment stays away. */
+/** What comes back has the origin and the end that it had. What would have ended since the moment stays away. */
 export function* rollbackSteps(
   memory: UserMemory,
   { toMs, partial, dryRun }: RollbackChange,
@@ -54,7 +54,7 @@ export function* rollbackSteps(
     if (from === to) continue;
     changes.push({ place, label, from, to });
     if (dryRun) continue;
-    const terms = isOver ? { keepHistory: true } : { expiresAtMs: last.expiresAtMs };
+    const terms = isOver ? { keepHistory: true } : { expiresAtMs: last.expiresAtMs, origin: last.origin };
     steps.push({ change: { place, label, value: to, ...terms }, ...by });
   }
   const isDone = !dryRun && (partial || unreached.length === 0);

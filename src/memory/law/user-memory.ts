@@ -188,6 +188,7 @@ export class UserMemory {
     const number = this.#labels.get(label)?.number;
     const isSame = before?.value === value;
     const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
+    const origin = change.origin ?? (isSame ? before.origin : undefined);
     this.#revision += 1;
     const present = {
       place,
@@ -203,6 +204,7 @@ export class UserMemory {
       // Who wrote a value stays with it.
       writtenBy: isSame ? before.writtenBy : author.writtenBy,
       sessionId: isSame ? before.sessionId : author.sessionId,
+      ...(origin === undefined ? {} : { origin }),
     };
     if (before === undefined) {
       this.#facts += 1;

@@ -167,13 +167,14 @@ async function pagesOfChanges(services: MemoryServices, account: string, input: 
     if (!page.isMore) break;
     assert.equal(page.events.length, PAGE, "a page with more behind it is full");
   }
-  return events.map(({ place, label, kind, atMs, revision, value, writtenBy, sessionId }) => ({
+  return events.map(({ place, label, kind, atMs, revision, value, writtenBy, sessionId, origin }) => ({
     place,
     label,
     revision,
     value,
     writtenBy,
     sessionId,
+    origin,
     kind,
     atMs,
   }));
@@ -199,8 +200,9 @@ type AnyValue = Present | Past | ((FactRecord | EarlierFact) & { readonly label?
 function bare(value: AnyValue) {
   const { place, value: text, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal } = value;
   const end = "ended" in value ? { ended: value.ended, endedAtMs: value.endedAtMs } : {};
-  const { expiresAtMs } = value;
-  return { place, value: text, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal, expiresAtMs, ...end };
+  const { expiresAtMs, origin } = value;
+  const kept = { updatedAtMs, sinceMs, writtenBy, sessionId, ordinal, expiresAtMs, origin };
+  return { place, value: text, ...kept, ...end };
 }
 
 function whole(value: AnyValue, label = value.label) {

@@ -12,6 +12,7 @@ import { Refused } from "./refused.ts";
 import { type KeptReplay, type KeyedRequest, Replays } from "./replays.ts";
 import {
   asExpired,
+  type Change,
   changesOf,
   type Event,
   endValue,
@@ -41,16 +42,6 @@ export interface Person {
 export interface Author {
   readonly writtenBy?: string | undefined;
   readonly sessionId?: string | undefined;
-}
-
-export interface Change {
-  readonly label: string;
-  readonly place: string;
-  /** null: it is forgotten. */
-  readonly value: string | null;
-  readonly expiresAtMs?: number | null;
-  readonly keepHistory?: boolean;
-  readonly ifRevision?: number | undefined;
 }
 
 /** The number that a value has in the store. */
@@ -249,12 +240,12 @@ export class LifeModel {
     this.#writes += 1;
     let found = 0;
     const previous = changes.map((change) => {
-      const { place, label, value, expiresAtMs = null, keepHistory } = change;
+      const { place, label, value, expiresAtMs = null, keepHistory, origin } = change;
       const life = this.#lifeOf(account, user, place, label);
       const before = life.present;
       if (value !== null) {
         if (!this.#isListed(account, label)) known.made.make(user, label);
-        this.#set(life, { value, expiresAtMs, writtenBy, sessionId });
+        this.#set(life, { value, expiresAtMs, writtenBy, sessionId, origin });
       } else if (keepHistory) {
         if (before !== undefined) {
           found += 1;

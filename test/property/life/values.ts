@@ -1,5 +1,7 @@
 /** What is known of a label at a place: the value that it has, those that it had, and what happened to them. */
 
+import type { FactOrigin } from "../../../src/base/fact-origins.ts";
+
 /** A value that a label has at a place. */
 export interface Present {
   revision: number;
@@ -14,6 +16,7 @@ export interface Present {
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
   readonly ordinal: number;
+  readonly origin: FactOrigin | undefined;
 }
 
 /** A value that it had, with the end that it would have had. */
@@ -30,6 +33,17 @@ export interface Life {
   past: Past[];
 }
 
+export interface Change {
+  readonly label: string;
+  readonly place: string;
+  /** null: it is forgotten. */
+  readonly value: string | null;
+  readonly expiresAtMs?: number | null;
+  readonly keepHistory?: boolean;
+  readonly ifRevision?: number | undefined;
+  readonly origin?: FactOrigin | undefined;
+}
+
 export interface Event {
   readonly place: string;
   readonly label: string;
@@ -39,14 +53,15 @@ export interface Event {
   readonly value: string;
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
+  readonly origin: FactOrigin | undefined;
 }
 
 export function asExpired(value: Present): Past {
   return { ...value, ended: "expired", endedAtMs: value.expiresAtMs! };
 }
 
-function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {
-  return { place, label, revision, value, writtenBy, sessionId };
+function eventOf({ place, label, revision, value, writtenBy, sessionId, origin }: Present | Past) {
+  return { place, label, revision, value, writtenBy, sessionId, origin };
 }
 const firstWriterOf = ({ writtenBy, sessionId }: Present) => ({ writtenBy, sessionId });
 /** Who ended a value is not known. */
@@ -71,7 +86,7 @@ export function changesOf(lives: readonly Life[]): Event[] {
 /** What putting these back to a moment would change. */
 export function planOf(lives: readonly Life[], toMs: number, nowMs: number) {
   const changes: { place: string; label: string; from: string | null; to: string | null }[] = [];
-  const ends: (number | null)[] = [];
+  const terms: Pick<Change, "expiresAtMs" | "origin">[] = [];
   const unreached: { place: string; label: string }[] = [];
   for (const { place, label, present, past } of lives) {
     const values: (Present | Past)[] = [...past, ...(present === undefined ? [] : [present])];
@@ -88,12 +103,12 @@ export function planOf(lives: readonly Life[], toMs: number, nowMs: number) {
     const [from, to] = [present?.value ?? null, isOver ? null : last.value];
     if (from === to) continue;
     changes.push({ place, label, from, to });
-    ends.push(isOver ? null : last.expiresAtMs);
+    terms.push(isOver ? {} : { expiresAtMs: last.expiresAtMs, origin: last.origin });
   }
-  return { changes, unreached, ends };
+  return { changes, unreached, terms };
 }
 
-export type WrittenValue = Pick<Present, "value" | "expiresAtMs" | "writtenBy" | "sessionId">;
+export type WrittenValue = Pick<Present, "value" | "expiresAtMs" | "writtenBy" | "sessionId" | "origin">;
 
 /** The present value becomes the last one of the past. */
 export function endValue(life: Life, ended: Past["ended"], endedAtMs: number, historyMax: number): void {
@@ -103,10 +118,10 @@ export function endValue(life: Life, ended: Past["ended"], endedAtMs: number, hi
   life.present = undefined;
 }
 
-/** The same value again keeps its writer, and since when it is there. */
+/** The same value again keeps its writer, since when it is there, and its origin unless another is named. */
 export function setValue(
   life: Life,
-  { value, expiresAtMs, writtenBy, sessionId }: WrittenValue,
+  { value, expiresAtMs, writtenBy, sessionId, origin }: WrittenValue,
   at: Pick<Present, "write" | "revision"> & { readonly nowMs: number; readonly historyMax: number },
 ): void {
   const { present: before, place, label } = life;
@@ -125,5 +140,6 @@ export function setValue(
     expiresAtMs,
     ...(isSame ? firstWriterOf(before) : { writtenBy, sessionId }),
     ordinal: isSame ? last : last + 1,
+    origin: isSame && origin === undefined ? before.origin : origin,
   };
 }
