@@ -97,6 +97,9 @@ UNCHANGED = _Unchanged()
 PlaceKind = Literal["person", "project", "worktree"]
 
 
+FactOrigin = Literal["said", "concluded", "read"]
+
+
 class _PreviousFactRest(TypedDict, total=False):
     written_by: str
 
@@ -203,6 +206,7 @@ class _DecodeAnswerRest(TypedDict, total=False):
     written_by: str
     expires_at: str
     place: PlaceKind
+    origin: FactOrigin
 
 
 class DecodeAnswer(_DecodeAnswerRest):
@@ -217,6 +221,7 @@ class _DetailedDecodeAnswerRest(TypedDict, total=False):
     verified: bool
     written_by: str
     expires_at: str
+    origin: FactOrigin
 
 
 class DetailedDecodeAnswer(_DetailedDecodeAnswerRest):
@@ -233,6 +238,7 @@ class DetailedDecodeAnswer(_DetailedDecodeAnswerRest):
 class _DetailedModelDecodeAnswerRest(TypedDict, total=False):
     written_by: str
     expires_at: str
+    origin: FactOrigin
 
 
 class DetailedModelDecodeAnswer(_DetailedModelDecodeAnswerRest):
@@ -260,6 +266,7 @@ class _StoredFactRest(TypedDict, total=False):
     written_by: str
     expires_at: str
     description: str
+    origin: FactOrigin
 
 
 class StoredFact(_StoredFactRest):
@@ -327,6 +334,7 @@ class _FactRevisionRest(TypedDict, total=False):
     session_id: str
     ended: Literal["replaced", "forgotten", "expired"]
     ended_at: str
+    origin: FactOrigin
 
 
 class FactRevision(_FactRevisionRest):
@@ -355,6 +363,7 @@ class _FactChangeRest(TypedDict, total=False):
     was: str
     written_by: str
     session_id: str
+    origin: FactOrigin
 
 
 class FactChange(_FactChangeRest):
@@ -495,6 +504,7 @@ class _FactTerms(TypedDict, total=False):
     new_label: NewLabel
     description: str
     if_revision: int
+    origin: FactOrigin
 
 
 class FactToEncode(_FactTerms):
@@ -1515,7 +1525,8 @@ class Sideband:
     `fail_fast`: they fail at once while the service is known to be away. What is about a user takes `project`, where the
     person works: `loom`, or `loom/feature-x` for a worktree of it. Writes take `written_by`, `session_id`,
     `idempotency_key`, and where it applies `if_revision` (the revision that the fact must have now; 0: there must be
-    none), `scope`, `ttl_s` or `expires_at`, and `new_label`: True makes a label that neither the account nor the person has,
+    none), `scope`, `ttl_s` or `expires_at`, `origin` (where the value comes from: "said" by the person, "concluded" by an
+    agent, or "read" somewhere), and `new_label`: True makes a label that neither the account nor the person has,
     `GROUP.name`, with a `description` where there is one. Where a label that is there is a slip away, that is
     `unknown_label` with its `hint`; "certain" makes it all the same."""
 
@@ -1594,6 +1605,7 @@ class Sideband:
         expires_at: Optional[Moment] = None,
         new_label: Optional[NewLabel] = None,
         description: Optional[str] = None,
+        origin: Optional[FactOrigin] = None,
         if_revision: Optional[int] = None,
         project: Optional[str] = None,
         written_by: Optional[str] = None,
@@ -1603,7 +1615,8 @@ class Sideband:
         retries: Optional[int] = None,
     ) -> WrittenAnswer:
         """Writes a fact; a fact of the same label is overwritten, and kept in the history."""
-        fields = {"label": label, "value": value, **_fact_fields(scope, ttl_s, expires_at, new_label, description)}
+        terms = _fact_fields(scope, ttl_s, expires_at, new_label, description, origin)
+        fields = {"label": label, "value": value, **terms}
         writer = self._writer(user_id, project, written_by, session_id)
         return self._write("/encode", writer, fields, idempotency_key, if_revision, timeout_ms, retries)
 
@@ -1620,7 +1633,7 @@ class Sideband:
         retries: Optional[int] = None,
     ) -> WrittenBatchAnswer:
         """Writes 1 to 40 facts, all or none: dicts with `label`, `value`, and optionally `scope`, `ttl_s`, `expires_at`,
-        `new_label`, `description`, `if_revision`."""
+        `new_label`, `description`, `if_revision`, `origin`."""
         writer = self._writer(user_id, project, written_by, session_id)
         fields = {"facts": [_batch_fact(fact) for fact in facts]}
         return self._write("/encode/batch", writer, fields, idempotency_key, None, timeout_ms, retries)
@@ -1636,6 +1649,7 @@ class Sideband:
         expires_at: Optional[Moment] = None,
         new_label: Optional[NewLabel] = None,
         description: Optional[str] = None,
+        origin: Optional[FactOrigin] = None,
         if_revision: Optional[int] = None,
         project: Optional[str] = None,
         written_by: Optional[str] = None,
@@ -1645,7 +1659,8 @@ class Sideband:
         retries: Optional[int] = None,
     ) -> WrittenAnswer:
         """Adds an item to a fact that is a list, `a; b`. `invalid_value` with `items` if the list has no room."""
-        fields = {"label": label, "item": item, **_fact_fields(scope, ttl_s, expires_at, new_label, description)}
+        terms = _fact_fields(scope, ttl_s, expires_at, new_label, description, origin)
+        fields = {"label": label, "item": item, **terms}
         writer = self._writer(user_id, project, written_by, session_id)
         return self._write("/facts/append", writer, fields, idempotency_key, if_revision, timeout_ms, retries)
 
@@ -2221,12 +2236,13 @@ def _fact_fields(
     expires_at: Optional[Moment],
     new_label: Optional[NewLabel],
     description: Optional[str],
+    origin: Optional[FactOrigin],
 ) -> Dict[str, Any]:
     end = {"ttl_s": ttl_s, "expires_at": _iso_moment("expires_at", expires_at)}
-    return {"scope": scope, **end, "new_label": new_label, "description": description}
+    return {"scope": scope, **end, "new_label": new_label, "description": description, "origin": origin}
 
 
-_FACT_FIELDS = ("label", "value", "scope", "ttl_s", "expires_at", "new_label", "description", "if_revision")
+_FACT_FIELDS = ("label", "value", "scope", "ttl_s", "expires_at", "new_label", "description", "if_revision", "origin")
 
 
 def _batch_fact(fact: FactToEncode) -> Dict[str, Any]:

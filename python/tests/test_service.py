@@ -122,6 +122,16 @@ class Service(unittest.TestCase):
         both = self.refusal(lambda: self.memory.append(dora, "PREF.tools", "vim", ttl_s=60, expires_at=moment))
         self.assertEqual(both.code, "invalid_request")
 
+    def test_origins(self) -> None:
+        ora = f"ora-{RUN}"
+        self.memory.encode(ora, "USER.os", "Debian", origin="read")
+        self.memory.encode_batch(ora, [{"label": "USER.name", "value": "Ora", "origin": "said"}])
+        self.memory.append(ora, "PREF.tools", "vim", origin="concluded")
+        origins = {fact["label"]: fact["origin"] for fact in self.memory.facts(ora)["facts"]}
+        self.assertEqual(origins, {"USER.os": "read", "USER.name": "said", "PREF.tools": "concluded"})
+        self.assertEqual(self.memory.decode(ora, "USER.os")["origin"], "read")
+        self.assertEqual(self.memory.history(ora, "USER.os")["revisions"][0]["origin"], "read")
+
     def test_places(self) -> None:
         elsa = f"elsa-{RUN}"
         with Sideband(project="loom", timeout_ms=60_000) as loom:

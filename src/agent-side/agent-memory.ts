@@ -8,6 +8,7 @@ import type {
   ChannelsAnswer,
   ContextAnswer,
   DetailedDecodeAnswer,
+  FactOrigin,
   FactsAnswer,
   FlushAnswer,
   ForgetAnswer,
@@ -56,6 +57,8 @@ export interface AgentWriteOptions extends AgentWriterOptions {
   expiresAt?: string | undefined;
   /** Makes an unknown label, as one of the person's own; `certain`: also one that is a slip away from another. */
   newLabel?: boolean | "certain" | undefined;
+  /** Where the value comes from. */
+  origin?: FactOrigin | undefined;
 }
 
 export interface AgentRenameOptions extends AgentWriterOptions {

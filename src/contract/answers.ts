@@ -9,6 +9,8 @@ import type { Static } from "./type.ts";
 
 /** Whose a fact is. */
 export type PlaceKind = Static<typeof wire.PlaceKind>;
+/** Where a value comes from: the person said it, an agent concluded it, or it was read somewhere. */
+export type FactOrigin = Static<typeof wire.FactOrigin>;
 export type CarriedFact = Static<typeof wire.CarriedFact>;
 /** The fact that was there before. */
 export type PreviousFact = Static<typeof wire.PreviousFact>;

@@ -74,6 +74,7 @@ export const FactRevision = Type.Object({
   ),
   ended_at: Type.Optional(wire.Time),
   renamed_from: Type.Optional(Type.String({ description: "The label that it had until it was renamed." })),
+  origin: wire.Origin,
 });
 export const HistoryAnswer = Type.Object({
   user_id: Type.String(),
@@ -112,6 +113,7 @@ export const FactChange = Type.Object({
   written_by: Type.Optional(Type.String()),
   session_id: Type.Optional(Type.String()),
   renamed_from: Type.Optional(Type.String({ description: "The label that a renamed fact had." })),
+  origin: wire.Origin,
 });
 export const ChangesAnswer = Type.Object({
   user_id: Type.String(),

@@ -4,6 +4,7 @@
  * checked afterwards and described here in words.
  */
 
+import { FACT_ORIGINS } from "../base/fact-origins.ts";
 import {
   CHANNEL_COUNT,
   CHANNEL_COUNT_MAX,
@@ -75,12 +76,18 @@ const LabelDescription = Type.Optional(
     description: "What a label of the person's own is for, 1 to 200 characters; kept with the label.",
   }),
 );
+export const FactOrigin = literals(FACT_ORIGINS, {
+  description:
+    "Where the value comes from: the person said it, an agent concluded it, or it was read in a file, a page or a tool's answer.",
+});
+export const Origin = Type.Optional(FactOrigin);
 export const FactTerms = {
   scope: Scope,
   ttl_s: TtlS,
   expires_at: ExpiresAt,
   new_label: NewLabel,
   description: LabelDescription,
+  origin: Origin,
 };
 const FLAG = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
 const DetailsQuery = Type.Optional(
@@ -271,6 +278,7 @@ export const DecodeAnswer = Type.Object({
   written_by: Type.Optional(Type.String()),
   expires_at: Type.Optional(Time),
   place: Type.Optional(PlaceKind),
+  origin: Origin,
 });
 export const DetailedDecodeAnswer = requiring(DecodeAnswer, "revision", "updated_at", "place");
 export const DetailedModelDecodeAnswer = requiring(DetailedDecodeAnswer, "verified");
@@ -317,6 +325,7 @@ export const StoredFact = Type.Object({
   description: Type.Optional(
     Type.String({ description: "Only with `details`: what a label of the person's own is for." }),
   ),
+  origin: Origin,
 });
 export const FactsAnswer = Type.Object({
   user_id: Type.String(),

@@ -145,6 +145,6 @@ function writerOf(userId: string, { project, writtenBy, sessionId }: AgentWriter
   return { userId, project, writtenBy, sessionId };
 }
 
-function termsOf({ scope, ttlS, expiresAt, newLabel, ifRevision }: AgentWriteOptions = {}) {
-  return { scope, ttlS, expiresAt, newLabel, ifRevision };
+function termsOf({ scope, ttlS, expiresAt, newLabel, ifRevision, origin }: AgentWriteOptions = {}) {
+  return { scope, ttlS, expiresAt, newLabel, ifRevision, origin };
 }

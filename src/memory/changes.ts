@@ -1,5 +1,6 @@
 /** Facts as they are kept, and what can be changed of them: what a write asks of the law (law/law.ts). */
 
+import type { FactOrigin } from "../base/fact-origins.ts";
 import type { FactCode } from "../blockwork/fact-code.ts";
 import type { Place } from "./records.ts";
 
@@ -14,7 +15,7 @@ export interface FactRecord {
   readonly revision: number;
   readonly code?: FactCode;
   readonly updatedAtMs: number;
-  /** Since when it has this value, label and end: writing the same again changes only `updatedAtMs`. */
+  /** Since when it has this value, label, end and origin: writing the same again changes only `updatedAtMs`. */
   readonly sinceMs: number;
   /** From this moment on it is no fact any more. */
   readonly expiresAtMs: number | null;
@@ -23,6 +24,8 @@ export interface FactRecord {
   readonly sessionId: string | null;
   /** Which value of this label at this place it is, counted from 1. */
   readonly ordinal: number;
+  /** Where the value comes from, as the last write of it said that named an origin. */
+  readonly origin?: FactOrigin | undefined;
 }
 
 /** A value that a label had, with the end that it would have had. */
@@ -78,6 +81,8 @@ export interface FactChange {
   readonly free?: FreeTerms | undefined;
   /** What stands before the names of its fields in the request. */
   readonly param?: string;
+  /** Absent: a value that is there already keeps its own, and another has none; null: none. */
+  readonly origin?: FactOrigin | null | undefined;
 }
 
 /** An item is added to the list on a label at the only place, or removed from the one that counts in the places. */
@@ -90,6 +95,7 @@ export interface ItemChange {
   readonly free?: FreeTerms | undefined;
   readonly expiresAtMs: number | null;
   readonly ifRevision?: number;
+  readonly origin?: FactOrigin | undefined;
 }
 
 /** The fact that counts in the places is forgotten; where there is none, what is kept of it at the place `otherwise`. */

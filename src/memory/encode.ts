@@ -7,6 +7,7 @@
 import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure, type PresentFact } from "../base/errors.ts";
+import type { FactOrigin } from "../base/fact-origins.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
 import { type MakeLabel, unknownTo, writtenLabel } from "./free-labels.ts";
@@ -41,6 +42,7 @@ export interface FactInput {
   readonly scope?: Scope | undefined;
   /** The revision that the fact must have now; 0: there must be none. */
   readonly ifRevision?: number | undefined;
+  readonly origin?: FactOrigin | undefined;
 }
 
 /** Who writes, and once. */
@@ -175,7 +177,7 @@ async function placeFacts(
   const placed: FactChange[] = [];
   for (const [index, fact] of facts.entries()) {
     try {
-      const { label, value, ifRevision } = fact;
+      const { label, value, ifRevision, origin } = fact;
       const { terms, free } = await writtenLabel(services, view, fact);
       checkValue(value);
       const place = placeFor(fact.scope ?? terms.scope, view.places);
@@ -193,6 +195,7 @@ async function placeFacts(
         free,
         ...(batch ? { param: `facts[${index}].` } : {}),
         ...(ifRevision === undefined ? {} : { ifRevision }),
+        origin,
       });
     } catch (error) {
       if (!batch || !(error instanceof Failure)) throw error;
@@ -235,9 +238,9 @@ function endOf(text: string): number {
 /** What tells a request from another. */
 function fingerprintOf({ operation, userId, project, facts }: EncodeInput, changes: readonly FactChange[]) {
   const values = changes.map(({ label, value }) => [label, value]);
-  const more = facts.map(({ ttlS, expiresAt, scope, ifRevision, description }) => {
+  const more = facts.map(({ ttlS, expiresAt, scope, ifRevision, description, origin }) => {
     const terms = [ttlS, expiresAt, scope, ifRevision];
-    return description === undefined ? terms : [...terms, description];
+    return [...terms, ...(description === undefined && origin === undefined ? [] : [description, origin])];
   });
   return [operation, userId, project ?? null, values, more];
 }

@@ -6,6 +6,7 @@
 import { assert } from "../base/assert.ts";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { Failure } from "../base/errors.ts";
+import type { FactOrigin } from "../base/fact-origins.ts";
 import { atOnce, inSlices, type Sliced } from "../base/slices.ts";
 import type { Caller } from "./authentication.ts";
 import {
@@ -69,7 +70,7 @@ export interface RestoreInput extends LabelInput, WriteInput {
   readonly ifRevision?: number | undefined;
 }
 
-/** Writes the value that a revision had again, at the place where it was, with its end unless that has come. */
+/** Writes the value that a revision had again, at the place where it was, with its origin, and with its end unless that has come. */
 export async function restoreFact(
   services: MemoryServices,
   caller: Caller,
@@ -98,6 +99,7 @@ export interface FactEvent extends Omit<UserEvent, "userId" | "label" | "kind"> 
   /** The label that a renamed one had. */
   readonly renamedFrom?: string | undefined;
   readonly sessionId: string | null;
+  readonly origin?: FactOrigin | undefined;
 }
 
 /** What tells an event from all others of a user: a value is written once, and ends once. */
@@ -163,8 +165,8 @@ function* eventsOf(life: UserLife | undefined, historyMax: number): Sliced<FactE
   return events;
 }
 
-function partsOf({ place, label, revision, value, writtenBy, sessionId }: KeptValue) {
-  return { place, label, revision, value, writtenBy, sessionId };
+function partsOf({ place, label, revision, value, writtenBy, sessionId, origin }: KeptValue) {
+  return { place, label, revision, value, writtenBy, sessionId, origin };
 }
 
 export interface RollbackInput extends WriteInput {

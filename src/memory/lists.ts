@@ -19,7 +19,7 @@ export async function changeList(
   kind: "append" | "remove",
   input: ItemInput,
 ): Promise<EncodeResult> {
-  const { userId, project, label, item, scope, ttlS, expiresAt, ifRevision, description } = input;
+  const { userId, project, label, item, scope, ttlS, expiresAt, ifRevision, description, origin } = input;
   checkItem(item);
   const view = viewOf(caller.account, input, services.clock.now());
   const { terms, free } =
@@ -30,9 +30,14 @@ export async function changeList(
   const expiresAtMs = lifeEnd(input, terms, view.nowMs);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   return writeFacts(services, caller, input, view, {
-    changes: [{ kind, label, places, item, terms, free, expiresAtMs, ...condition }],
+    changes: [{ kind, label, places, item, terms, free, expiresAtMs, ...condition, origin }],
     label,
-    fingerprinted: [kind, userId, [label, item, scope, ttlS, expiresAt, ifRevision, description], project],
+    fingerprinted: [
+      kind,
+      userId,
+      [label, item, scope, ttlS, expiresAt, ifRevision, description, origin],
+      project,
+    ],
   });
 }
 

@@ -9,6 +9,7 @@ import { assert } from "../base/assert.ts";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { FACT_ORIGINS, type FactOrigin } from "../base/fact-origins.ts";
 import { inSlices, type Sliced } from "../base/slices.ts";
 import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
 import { checkLabelText } from "./label-terms.ts";
@@ -46,6 +47,7 @@ export interface ExportedFact {
   readonly written_by?: string;
   readonly session_id?: string;
   readonly expires_at?: string;
+  readonly origin?: FactOrigin;
 }
 
 export interface ExportedEarlier extends ExportedFact {
@@ -113,6 +115,7 @@ function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedFact 
     ...(fact.writtenBy === null ? {} : { written_by: fact.writtenBy }),
     ...(fact.sessionId === null ? {} : { session_id: fact.sessionId }),
     ...(fact.expiresAtMs === null ? {} : { expires_at: isoTime(fact.expiresAtMs) }),
+    ...(fact.origin === undefined ? {} : { origin: fact.origin }),
   };
 }
 
@@ -163,6 +166,7 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
     ...(expires_at === undefined ? {} : { expiresAtMs: Date.parse(expires_at) }),
     ...(ended === undefined || ended_at === undefined ? {} : { ended, endedAtMs: Date.parse(ended_at) }),
     ...(fact.former && { former: fact.former }),
+    origin: fact.origin,
   };
 }
 
@@ -197,7 +201,7 @@ export function checkUserName(line: UserLine): void {
 
 function checkExported(fact: ExportedFact, labels: AccountLabels): void {
   const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
-  const { ordinal = 1, written_by: writtenBy, session_id: sessionId, expires_at } = fact ?? {};
+  const { ordinal = 1, written_by: writtenBy, session_id: sessionId, expires_at, origin } = fact ?? {};
   if (typeof label !== "string" || typeof value !== "string") throw wrong("labels and values must be texts");
   if (labels.find(label) === undefined && (labels.isStrict || !LABEL_FORM.test(label)))
     throw unknownLabel(nearLabel(label, labels), labels.isStrict);
@@ -210,6 +214,8 @@ function checkExported(fact: ExportedFact, labels: AccountLabels): void {
   if (!Number.isInteger(revision) || !isTime(updated_at) || !isTime(since) || !isOrdinal(ordinal))
     throw wrong("a fact has no revision or time");
   if (expires_at !== undefined && !isTime(expires_at)) throw wrong("a fact has no sound expires_at");
+  if (origin !== undefined && !FACT_ORIGINS.includes(origin))
+    throw wrong(`an origin is one of ${FACT_ORIGINS.join(", ")}`);
 }
 
 /** The label that an earlier value had, as a person's own and the account's are written. */

@@ -4,7 +4,15 @@
  */
 
 import { SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
-import type { ExpectedFact, FactEnd, FactPlace, LabelTermsChange, Moment, UnknownLabel } from "./options.ts";
+import type {
+  ExpectedFact,
+  FactEnd,
+  FactPlace,
+  FromWhere,
+  LabelTermsChange,
+  Moment,
+  UnknownLabel,
+} from "./options.ts";
 
 /** A variable; undefined where it is empty, not set, or there is no environment: Node, Deno and Bun have one, browsers do not. */
 export function variable(
@@ -52,9 +60,9 @@ export function checkedUser(userId: string): string {
 }
 
 /** A field that is undefined is not sent. */
-export function factFields(fact: FactPlace & FactEnd & UnknownLabel) {
-  const { scope, ttlS, expiresAt, newLabel, description } = fact;
-  return { scope, ttl_s: ttlS, expires_at: isoMoment(expiresAt), new_label: newLabel, description };
+export function factFields(fact: FactPlace & FactEnd & UnknownLabel & FromWhere) {
+  const { scope, ttlS, expiresAt, newLabel, description, origin } = fact;
+  return { scope, ttl_s: ttlS, expires_at: isoMoment(expiresAt), new_label: newLabel, description, origin };
 }
 
 export function labelFields(terms: LabelTermsChange) {

@@ -8,7 +8,7 @@
 
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import type { Label } from "../base/channel-labels.ts";
-import type { PlaceKind } from "../contract/answers.ts";
+import type { FactOrigin, PlaceKind } from "../contract/answers.ts";
 import type { CallOptions, Fetch } from "./transport.ts";
 
 declare const knownAtRunTime: unique symbol;
@@ -113,6 +113,12 @@ export interface FactEnd {
   expiresAt?: Moment | undefined;
 }
 
+/** Where a value comes from. */
+export interface FromWhere {
+  /** `said` by the person, `concluded` by an agent, or `read` in a file, a page or a tool's answer. */
+  origin?: FactOrigin | undefined;
+}
+
 export interface RestoreOptions extends WriterOptions, ExpectedFact {}
 
 export interface RemoveOptions extends RestoreOptions, FactPlace {}
@@ -128,7 +134,7 @@ export interface UnknownLabel {
   description?: string | undefined;
 }
 
-export interface EncodeOptions extends RemoveOptions, FactEnd, UnknownLabel {}
+export interface EncodeOptions extends RemoveOptions, FactEnd, UnknownLabel, FromWhere {}
 
 export interface RenameOptions extends RestoreOptions {
   /** Makes a list of both where the other label has a fact. Otherwise `fact_exists`. */
@@ -145,7 +151,8 @@ export interface FactToEncode<Own extends string = never>
   extends ExpectedFact,
     FactPlace,
     FactEnd,
-    UnknownLabel {
+    UnknownLabel,
+    FromWhere {
   label: LabelOf<Own>;
   value: string;
 }

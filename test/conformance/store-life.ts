@@ -218,6 +218,42 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     },
   );
 
+  check(
+    "the origin of a value is kept with it, and another one for the same value replaces it",
+    async ({ store }) => {
+      const origins = async () => {
+        const life = await store.readLife("acme", "ada", { nowMs: NOW });
+        return [...life!.earlier, ...life!.facts].map(({ value, origin }) => [value, origin]);
+      };
+      await stored(store, [set(0, "a", { origin: "read" })], NOW, {
+        writtenBy: "codex",
+        sessionId: "sitzung-ü",
+      });
+      await stored(store, [set(0, "a")]);
+      assert.deepEqual(await origins(), [["a", "read"]], "who says nothing changes nothing");
+      await stored(store, [set(0, "a", { origin: "said" })], NOW, { writtenBy: "console" });
+      const fact = await store.readFact(viewOf("ada"), labelAt(0));
+      assert.deepEqual([fact?.origin, fact?.writtenBy, fact?.sessionId], ["said", "codex", "sitzung-ü"]);
+      await stored(store, [set(0, "b", { origin: "concluded" })]);
+      await stored(store, [set(0, "c")]);
+      await stored(store, [forget(0, { keepHistory: true })]);
+      await stored(store, [set(0, "d", { origin: "read" })]);
+      const all = [
+        ["a", "said"],
+        ["b", "concluded"],
+        ["c", undefined],
+        ["d", "read"],
+      ];
+      assert.deepEqual(await origins(), all);
+      const state = await store.readUser(viewOf("ada"));
+      assert.deepEqual(
+        state?.facts.map(({ origin }) => origin),
+        ["read"],
+      );
+      assert.ok(!("origin" in (await store.readLife("acme", "ada", { nowMs: NOW }))!.earlier[2]));
+    },
+  );
+
   check("since when a value holds stays when it is written again", async ({ store }) => {
     await stored(store, [set(0, "a")], NOW);
     await stored(store, [set(0, "a", { expiresAtMs: NOW + 100 })], NOW + 7);

@@ -178,11 +178,16 @@ export function usageAnswer(usage: Usage): UsageAnswer {
   };
 }
 
-/** An account that uses neither has neither in its answers. */
-function endAndWriter({ expiresAtMs, writtenBy }: Pick<FactRecord, "expiresAtMs" | "writtenBy">) {
+/** An account that uses none of them has none in its answers. */
+function endAndWriter({
+  expiresAtMs,
+  writtenBy,
+  origin,
+}: Pick<FactRecord, "expiresAtMs" | "writtenBy" | "origin">) {
   return {
     ...(writtenBy === null ? {} : { written_by: writtenBy }),
     ...(expiresAtMs === null ? {} : { expires_at: timeText(expiresAtMs) }),
+    ...(origin === undefined ? {} : { origin }),
   };
 }
 

@@ -94,8 +94,8 @@ export function factRoutes({ memory }: HttpServices) {
 
 /** What a fact may be written with. */
 function termsOf(fact: Omit<Static<typeof AppendBody>, "user_id" | "label" | "item">) {
-  const { scope, ttl_s: ttlS, expires_at: expiresAt, new_label: newLabel, description } = fact;
-  return { scope, ttlS, expiresAt, newLabel, description };
+  const { scope, ttl_s: ttlS, expires_at: expiresAt, new_label: newLabel, description, origin } = fact;
+  return { scope, ttlS, expiresAt, newLabel, description, origin };
 }
 
 /** What every write has; its session is logged. */

@@ -97,10 +97,11 @@ export function labelAnswer(terms: LabelTerms): LabelAnswer {
   };
 }
 
-function authorOf({ writtenBy, sessionId }: Pick<KeptValue, "writtenBy" | "sessionId">) {
+function authorOf({ writtenBy, sessionId, origin }: Pick<KeptValue, "writtenBy" | "sessionId" | "origin">) {
   return {
     ...(writtenBy === null ? {} : { written_by: writtenBy }),
     ...(sessionId === null ? {} : { session_id: sessionId }),
+    ...(origin === undefined ? {} : { origin }),
   };
 }
 

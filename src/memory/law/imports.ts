@@ -40,7 +40,7 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
   const steps: PastStep[] = [];
   let before: PastValue | undefined;
   for (const fact of values) {
-    const { value, revision, ordinal, updatedAtMs, sinceMs, ended, endedAtMs = 0 } = fact;
+    const { value, revision, ordinal, updatedAtMs, sinceMs, ended, endedAtMs = 0, origin } = fact;
     const author = { writtenBy: fact.writtenBy, sessionId: fact.sessionId };
     const beforeMs = before?.endedAtMs ?? 0;
     let ending = endingOf(before);
@@ -52,7 +52,16 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
       const isLast = i === times.length - 1;
       if (!isLast && atMs === times[i + 1]) continue;
       const moments = { updatedAtMs: isLast ? updatedAtMs : atMs, expiresAtMs };
-      const change = { place, label, value, ordinal, ...moments, free, ...(ending && { ending }) };
+      const change = {
+        place,
+        label,
+        value,
+        ordinal,
+        ...moments,
+        free,
+        ...(ending && { ending }),
+        origin: origin ?? null,
+      };
       const nowMs = before?.ended === "expired" ? Math.max(atMs, beforeMs) : atMs;
       steps.push({ step: { change, author, nowMs }, revision });
       ending = undefined;

@@ -3,6 +3,7 @@
 import { elementAt } from "../../base/assert.ts";
 import { utf8 } from "../../base/bytes.ts";
 import { Failure } from "../../base/errors.ts";
+import type { FactOrigin } from "../../base/fact-origins.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { FactChange, ItemChange } from "../ports.ts";
 import type { UserMemory } from "./user-memory.ts";
@@ -25,7 +26,8 @@ export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: numbe
       { param: "item", items },
     );
   const condition = ifRevision === undefined ? {} : { ifRevision };
-  return [{ place, label, value, terms, free, expiresAtMs, ...condition }];
+  const origin = joinedOrigin(present?.origin, change.origin);
+  return [{ place, label, value, terms, free, expiresAtMs, ...condition, origin }];
 }
 
 /** Where it was the last item, the fact is forgotten, and its history stays. */
@@ -47,12 +49,20 @@ export function removeSteps(memory: UserMemory, change: ItemChange, nowMs: numbe
   const rest = items.filter((other) => other !== item).join(JOINT);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   if (rest === "") return [{ place, label, value: null, keepHistory: true, ...condition }];
-  return [{ place, label, value: rest, terms, free, expiresAtMs, ...condition }];
+  return [{ place, label, value: rest, terms, free, expiresAtMs, ...condition, origin: present.origin }];
 }
 
 /** The items of both, each once. */
 export function joinedLists(first: string, second: string): string {
   return [...new Set([...itemsOf(first), ...itemsOf(second)])].join(JOINT);
+}
+
+/** That of a list, and of what is added to it: one item that was read somewhere makes it a list that was. */
+export function joinedOrigin(
+  list: FactOrigin | undefined,
+  added: FactOrigin | undefined,
+): FactOrigin | undefined {
+  return list === "read" ? list : (added ?? list);
 }
 
 function itemsOf(value: string | undefined): string[] {

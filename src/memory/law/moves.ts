@@ -49,8 +49,8 @@ function movedSteps(
   const missing = [...earlier, ...given(present)].filter(
     (fact) => fact !== winner && !there.some(({ value }) => value === fact.value),
   );
-  const step = (value: string | null, { writtenBy, sessionId }: Value, terms: object): Step => ({
-    change: { ...target, value, ...terms },
+  const step = (value: string | null, { writtenBy, sessionId, origin }: Value, terms: object): Step => ({
+    change: { ...target, value, ...terms, origin: origin ?? null },
     author: { writtenBy, sessionId },
     nowMs,
   });

@@ -8,7 +8,7 @@ import { elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FactRecord, FreeTerms, RenameChange } from "../ports.ts";
 import { pastOf } from "./imports.ts";
-import { joinedLists } from "./lists.ts";
+import { joinedLists, joinedOrigin } from "./lists.ts";
 import type { Step, UserMemory } from "./user-memory.ts";
 
 export function renameSteps(
@@ -36,16 +36,19 @@ export function renameSteps(
     const steps = relabelled(memory, fact, { label: to, free }, nowMs);
     const [written, forgotten] = [elementAt(steps, steps.length - 2), elementAt(steps, steps.length - 1)];
     return [
+      // What has expired there is ended first: the steps before the last are of earlier moments.
+      { change: { place, label: to, value: null, keepHistory: true }, ...by },
       ...steps.slice(0, -2),
       { ...written, change: { ...written.change, terms } },
       { ...forgotten, change: { ...forgotten.change, ...condition } },
     ];
   }
   const value = target === undefined ? fact.value : joinedLists(target.value, fact.value);
+  const origin = target === undefined ? fact.origin : joinedOrigin(target.origin, fact.origin);
   const { expiresAtMs } = target ?? fact;
   const author = target === undefined ? fact : by.author;
   return [
-    { change: { place, label: to, value, terms, free, expiresAtMs }, author, nowMs },
+    { change: { place, label: to, value, terms, free, expiresAtMs, origin }, author, nowMs },
     { change: { place, label, value: null, keepHistory: true, ...condition }, ...by },
   ];
 }

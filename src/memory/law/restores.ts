@@ -17,7 +17,7 @@ import type { Place } from "../records.ts";
 import { relabelled } from "./renames.ts";
 import { type FactName, isLive, nameOf, type Step, type Steps, type UserMemory } from "./user-memory.ts";
 
-/** Writes the value that a revision had again, at the place where it was, with its end unless that has come. */
+/** Writes the value that a revision had again, at the place where it was, with its origin, and with its end unless that has come. */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
   const { label, places, revision, terms, free, ifRevision } = change;
   const found = places
@@ -27,10 +27,10 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
     throw new Failure("not_found", `There is no revision ${revision} of ${terms.label}.`, {
       param: "revision",
     });
-  const { place, value } = found;
+  const { place, value, origin } = found;
   const expiresAtMs = isLive(found, nowMs) ? found.expiresAtMs : change.expiresAtMs;
   const condition = ifRevision === undefined ? {} : { ifRevision };
-  return [{ place, label, value, terms, free, expiresAtMs, ...condition }];
+  return [{ place, label, value, terms, free, expiresAtMs, ...condition, origin: origin ?? null }];
 }
 
 /** What a label had at the moment. */
@@ -42,7 +42,7 @@ interface Wanted extends FactName {
   readonly from: FactName;
 }
 
-/** What comes back has the end, the label and the description that it had. What would have ended since the moment stays away. */
+/** What comes back has the end, origin, label and description that it had. What would have ended since the moment stays away. */
 export function* rollbackSteps(
   memory: UserMemory,
   { toMs, partial, dryRun }: RollbackChange,
@@ -82,12 +82,14 @@ export function* rollbackSteps(
     yield;
     const { fact, former } = wanted.get(key) ?? {};
     const free = termsOf(memory, name.place, former);
-    const isThere = (present: FactRecord | undefined) =>
-      present?.value === fact?.value && present?.expiresAtMs === fact?.expiresAtMs && free === undefined;
+    const isThere = (present: FactRecord | undefined) => isAlike(present, fact) && free === undefined;
     const present = memory.live(name, nowMs);
     if (!isThere(present)) changes.push({ ...name, from: present?.value ?? null, to: fact?.value ?? null });
     if (isThere(moved.has(key) ? moved.get(key) : present)) continue;
-    const terms = fact === undefined ? { keepHistory: true } : { expiresAtMs: fact.expiresAtMs, free };
+    const terms =
+      fact === undefined
+        ? { keepHistory: true }
+        : { expiresAtMs: fact.expiresAtMs, free, origin: fact.origin ?? null };
     writes.push({ change: { ...name, value: fact?.value ?? null, ...terms }, ...by });
   }
   const isDone = !dryRun && (partial || unreached.length === 0);
@@ -95,6 +97,10 @@ export function* rollbackSteps(
     steps: isDone ? [...moves, ...writes] : [],
     report: { rollback: { changes, unreached, isDone } },
   };
+}
+
+function isAlike(a: FactRecord | undefined, b: FactRecord | EarlierFact | undefined): boolean {
+  return a?.value === b?.value && a?.expiresAtMs === b?.expiresAtMs && a?.origin === b?.origin;
 }
 
 /** What makes a label again, or describes it as it was; undefined where it is so, or is the account's. */

@@ -194,7 +194,10 @@ export class UserMemory {
     const described = former === undefined ? undefined : { ended: "replaced" as const, former };
     const ending = change.ending ?? described;
     const isSameValue = before?.value === value;
-    const isSame = isSameValue && before.expiresAtMs === expiresAtMs && ending === undefined;
+    const kept = isSameValue ? before.origin : undefined;
+    const origin = change.origin === undefined ? kept : (change.origin ?? undefined);
+    const isSameTerms = before?.expiresAtMs === expiresAtMs && before.origin === origin;
+    const isSame = isSameValue && isSameTerms && ending === undefined;
     // A fact that is renamed keeps the time at which it was written.
     const atMs = ending?.ended === "renamed" ? nowMs : updatedAtMs;
     const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
@@ -213,6 +216,7 @@ export class UserMemory {
       // Who wrote a value stays with it.
       writtenBy: isSameValue ? before.writtenBy : author.writtenBy,
       sessionId: isSameValue ? before.sessionId : author.sessionId,
+      ...(origin === undefined ? {} : { origin }),
     };
     if (before === undefined) {
       this.#facts += 1;

@@ -5,6 +5,7 @@
 
 import { assert, assertInteger } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
+import { FACT_ORIGINS, type FactOrigin } from "../../base/fact-origins.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { EarlierFact, FactRecord, FormerLabel } from "../../memory/ports.ts";
 import type { FreeLabel, Place } from "../../memory/records.ts";
@@ -28,7 +29,8 @@ export function isForgetting(table: TableName, key: Buffer): boolean {
 }
 
 const FACT_HEADER_BYTES = 35;
-/** In the length of a session, which has ten bits at most: the fact has the number of its label. */
+/** In the length of a session, which has ten bits at most: where a value comes from, and that a fact has the number of its label. */
+const ORIGIN = 2 ** 13;
 const NUMBERED = 2 ** 15;
 const NUMBER_BYTES = 4;
 /** The same of an earlier value whose label was another one. */
@@ -41,7 +43,8 @@ const USER_BYTES = 26 + PLACE_BYTES;
 
 /**
  * revision 6 · time of writing 6 · time since when it has the value 6 · time of expiry 6 (0: it does not expire) ·
- * ordinal 4 · codebook version 1 (0: no code) · code length in bits 2 · lengths of writer and session 2 + 2 (0: none) ·
+ * ordinal 4 · codebook version 1 (0: no code) · code length in bits 2 · lengths of writer and session 2 + 2 (0: none),
+ * the latter with the origin ·
  * where the person has made the label: its number 4 · with a code: its checksum 4, its bits · writer · session · value
  */
 export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
@@ -51,7 +54,6 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
   assertInteger(fact.revision, 1, NUMBER_MAX, "the revision of a fact");
   assertInteger(fact.updatedAtMs, 0, TIME_MS_MAX, "the time of a fact");
   assertInteger(fact.ordinal, 1, HEAD - 1, "the ordinal of a fact");
-  assert(texts.sessionBytes < NUMBERED, "the length of a session leaves a bit");
   const codeStart = FACT_HEADER_BYTES + (fact.number === undefined ? 0 : NUMBER_BYTES);
   const out = Buffer.allocUnsafe(codeStart + codeBytes + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
@@ -62,7 +64,7 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
   out[28] = fact.code?.version ?? 0;
   out.writeUInt16BE(fact.code?.bits.length ?? 0, 29);
   out.writeUInt16BE(texts.writerBytes, 31);
-  out.writeUInt16BE(texts.sessionBytes + (fact.number === undefined ? 0 : NUMBERED), 33);
+  out.writeUInt16BE(texts.session + (fact.number === undefined ? 0 : NUMBERED), 33);
   if (fact.number !== undefined) out.writeUInt32BE(fact.number, FACT_HEADER_BYTES);
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
@@ -85,7 +87,7 @@ export function unpackFact(place: Place, label: string, bytes: Buffer, withCode 
   const codeStart = headerEnd + (version === 0 ? 0 : CRC32_BYTES);
   const codeEnd = codeStart + Math.ceil(bitsLength / 8);
   // Named one by one: a spread among the other names takes longer than all else here.
-  const { value, writtenBy, sessionId } = unpackTexts(
+  const { value, writtenBy, sessionId, origin } = unpackTexts(
     bytes,
     codeEnd,
     bytes.readUInt16BE(31),
@@ -103,7 +105,8 @@ export function unpackFact(place: Place, label: string, bytes: Buffer, withCode 
     expiresAtMs: bytes.readUIntBE(18, 6) || null,
     ordinal: bytes.readUInt32BE(24),
   };
-  const numbered = isNumbered ? { ...fact, number: bytes.readUInt32BE(FACT_HEADER_BYTES) } : fact;
+  const known = origin === undefined ? fact : { ...fact, origin };
+  const numbered = isNumbered ? { ...known, number: bytes.readUInt32BE(FACT_HEADER_BYTES) } : known;
   if (version === 0 || !withCode) return numbered;
   const bits = { length: bitsLength, bytes: Uint8Array.from(bytes.subarray(codeStart, codeEnd)) };
   return { ...numbered, code: { version, bits, checksum: bytes.readUInt32BE(headerEnd) } };
@@ -113,8 +116,8 @@ const ENDINGS = ["replaced", "forgotten", "expired", "renamed"] as const;
 
 /**
  * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · time of the end that it would
- * have had 6 (0: none) · how it ended 1 · lengths of writer and session 2 + 2 (0: none) · where its label was another one:
- * length 2, that label as JSON · writer · session · value
+ * have had 6 (0: none) · how it ended 1 · lengths of writer and session 2 + 2 (0: none), the latter with the origin · where
+ * its label was another one: length 2, that label as JSON · writer · session · value
  */
 export function packEarlier(fact: EarlierFact): Buffer {
   const { ended, endedAtMs } = fact;
@@ -131,7 +134,7 @@ export function packEarlier(fact: EarlierFact): Buffer {
   out.writeUIntBE(fact.expiresAtMs ?? 0, 24, 6);
   out[30] = ENDINGS.indexOf(ended);
   out.writeUInt16BE(texts.writerBytes, 31);
-  out.writeUInt16BE(texts.sessionBytes + (formerBytes === 0 ? 0 : FORMER), 33);
+  out.writeUInt16BE(texts.session + (formerBytes === 0 ? 0 : FORMER), 33);
   if (formerBytes > 0) {
     out.writeUInt16BE(former.length, EARLIER_HEADER_BYTES);
     out.set(former, EARLIER_HEADER_BYTES + 2);
@@ -160,23 +163,29 @@ export function unpackEarlier(place: Place, label: string, ordinal: number, byte
   };
 }
 
-type Texts = Pick<FactRecord, "value" | "writtenBy" | "sessionId">;
+type Texts = Pick<FactRecord, "value" | "writtenBy" | "sessionId" | "origin">;
 
-function packTexts({ value, writtenBy, sessionId }: Texts) {
+/** `session`: its length, and the origin. */
+function packTexts({ value, writtenBy, sessionId, origin }: Texts) {
   const text = (writtenBy ?? "") + (sessionId ?? "") + value;
   const writerBytes = writtenBy === null ? 0 : Buffer.byteLength(writtenBy);
   const sessionBytes = sessionId === null ? 0 : Buffer.byteLength(sessionId);
-  return { text, length: Buffer.byteLength(text), writerBytes, sessionBytes };
+  assert(sessionBytes < ORIGIN, "the length of a session leaves three bits");
+  const session = sessionBytes + (origin === undefined ? 0 : (FACT_ORIGINS.indexOf(origin) + 1) * ORIGIN);
+  return { text, length: Buffer.byteLength(text), writerBytes, session };
 }
 
-function unpackTexts(bytes: Buffer, start: number, writerBytes: number, sessionBytes: number): Texts {
+function unpackTexts(bytes: Buffer, start: number, writerBytes: number, sessionAndOrigin: number): Texts {
+  const sessionBytes = sessionAndOrigin % ORIGIN;
   const session = start + writerBytes;
   const value = session + sessionBytes;
-  return {
+  const texts = {
     value: bytes.toString("utf8", value, bytes.length),
     writtenBy: writerBytes === 0 ? null : bytes.toString("utf8", start, session),
     sessionId: sessionBytes === 0 ? null : bytes.toString("utf8", session, value),
   };
+  const origin: FactOrigin | undefined = FACT_ORIGINS[Math.floor(sessionAndOrigin / ORIGIN) - 1];
+  return origin === undefined ? texts : { ...texts, origin };
 }
 
 /** Of a place. Facts that have expired count until they are swept. */

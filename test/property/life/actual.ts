@@ -25,8 +25,8 @@ export async function actual(services: MemoryServices, caller: Caller, step: Cal
     }
     case "append":
     case "remove": {
-      const { label, item, scope, ttlS, newLabel, ifRevision } = step;
-      const input = { ...writerOf(step), label, item, scope, ttlS, newLabel, ifRevision };
+      const { label, item, scope, ttlS, newLabel, ifRevision, origin } = step;
+      const input = { ...writerOf(step), label, item, scope, ttlS, newLabel, ifRevision, origin };
       return resultOf(await changeList(services, caller, step.kind, input));
     }
     case "forget": {

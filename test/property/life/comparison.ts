@@ -167,17 +167,20 @@ async function pagesOfChanges(services: MemoryServices, account: string, input: 
     if (!page.isMore) break;
     assert.equal(page.events.length, PAGE, "a page with more behind it is full");
   }
-  return events.map(({ place, label, kind, atMs, revision, value, writtenBy, sessionId, renamedFrom }) => ({
-    place,
-    label,
-    revision,
-    value,
-    writtenBy,
-    sessionId,
-    kind,
-    atMs,
-    renamedFrom,
-  }));
+  return events.map(
+    ({ place, label, kind, atMs, revision, value, writtenBy, sessionId, origin, renamedFrom }) => ({
+      place,
+      label,
+      revision,
+      value,
+      writtenBy,
+      sessionId,
+      origin,
+      kind,
+      atMs,
+      renamedFrom,
+    }),
+  );
 }
 
 async function compareUsers(services: MemoryServices, caller: Caller, model: LifeModel, account: number) {
@@ -202,8 +205,9 @@ function bare(value: AnyValue) {
   const former: string | FormerLabel | undefined = "former" in value ? value.former : undefined;
   const label = typeof former === "object" ? former.label : former;
   const end = "ended" in value ? { ended: value.ended, endedAtMs: value.endedAtMs, former: label } : {};
-  const { expiresAtMs } = value;
-  return { place, value: text, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal, expiresAtMs, ...end };
+  const { expiresAtMs, origin } = value;
+  const kept = { updatedAtMs, sinceMs, writtenBy, sessionId, ordinal, expiresAtMs, origin };
+  return { place, value: text, ...kept, ...end };
 }
 
 function whole(value: AnyValue, label = value.label) {

@@ -1,6 +1,6 @@
 /** What each step must answer and do, by the model: a result, or the code of a refusal. */
 
-import type { Change, LifeModel } from "./model.ts";
+import type { LifeModel } from "./model.ts";
 import { placeFor, placesOf } from "./places.ts";
 import { Refused } from "./refused.ts";
 import type { KeyedRequest } from "./replays.ts";
@@ -18,7 +18,7 @@ import type {
   Whose,
   WorldStep,
 } from "./steps.ts";
-import type { Present } from "./values.ts";
+import type { Change, Present } from "./values.ts";
 
 type Resolved<S> = S extends { readonly condition?: unknown }
   ? S & { readonly ifRevision?: number | undefined }
@@ -145,6 +145,7 @@ function fingerprintOf(step: ResolvedStep): string | undefined {
         step.scope,
         step.ttlS,
         step.ifRevision,
+        step.origin,
       ]);
     case "restore":
       return JSON.stringify([step.user, step.project, step.kind, step.label, step.revision, step.ifRevision]);
@@ -221,14 +222,14 @@ type WriteStep = Extract<FactStep, { readonly writtenBy?: unknown }>;
 function encode(
   model: LifeModel,
   step: WriteStep,
-  facts: readonly (Resolved<FactOfStep> & { readonly expiresAtMs?: number | null })[],
+  facts: readonly (Omit<Resolved<FactOfStep>, "origin"> & Pick<Change, "expiresAtMs" | "origin">)[],
   replay: KeyedRequest | undefined,
 ): unknown {
   const { account, project } = step;
   const changes: Change[] = [];
   // First what is wrong with the request itself, whatever is there.
   for (const fact of facts) {
-    const { label, value, ttlS, scope, ifRevision } = fact;
+    const { label, value, ttlS, scope, ifRevision, origin } = fact;
     const terms = model.termsOf(account, label);
     if (bytesOf(value) > VALUE_BYTES_MAX) throw new Refused("invalid_value");
     const place = placeFor(scope ?? terms.scope ?? "person", project);
@@ -237,7 +238,7 @@ function encode(
     const lifeS = ttlS ?? terms.ttlS;
     const lifeEnd = lifeS === null ? null : model.nowMs + lifeS * 1000;
     const expiresAtMs = fact.expiresAtMs === undefined ? lifeEnd : fact.expiresAtMs;
-    changes.push({ label, place, value, expiresAtMs, ifRevision });
+    changes.push({ label, place, value, expiresAtMs, ifRevision, origin });
   }
   model.refuseTaken(account, replay);
   for (const { label, newLabel } of facts)
@@ -267,10 +268,12 @@ function append(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest
   model.refuseTaken(account, replay);
   if (newLabel === undefined) model.requireLabel(account, user, label);
   const place = placeFor(scope ?? terms.scope ?? "person", project);
-  const items = itemsOf(model.at(account, user, place, label));
+  const present = model.at(account, user, place, label);
+  const items = itemsOf(present);
   const value = (items.includes(item) ? items : [...items, item]).join("; ");
   if (bytesOf(value) > (terms.maxBytes ?? VALUE_BYTES_MAX)) throw new Refused("invalid_value");
-  const fact = { label, value, scope, ttlS, newLabel, ifRevision };
+  const origin = originOfBoth(present, step);
+  const fact = { label, value, scope, ttlS, newLabel, ifRevision, origin };
   return encode(model, step, [fact], replay);
 }
 
@@ -285,7 +288,7 @@ function remove(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest
   const rest = items.filter((other) => other !== item);
   const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
   if (rest.length > 0) {
-    const fact = { label, value: rest.join("; "), scope, ifRevision } as const;
+    const fact = { label, value: rest.join("; "), scope, ifRevision, origin: present.origin } as const;
     return encode(model, step, [fact], replay);
   }
   const change = { label, place, value: null, keepHistory: true, ifRevision };
@@ -317,11 +320,11 @@ function restore(
     .flatMap(({ present, past }) => [...past, ...(present === undefined ? [] : [present])]);
   const found = values.find((value) => value.label === label && value.revision === revision);
   if (found === undefined) throw new Refused("not_found");
-  const { place, value } = found;
+  const { place, value, origin = null } = found;
   const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
   const isOver = found.expiresAtMs !== null && found.expiresAtMs <= model.nowMs;
   const end = isOver ? {} : { expiresAtMs: found.expiresAtMs };
-  return encode(model, step, [{ label, value, scope, ifRevision, ...end }], replay);
+  return encode(model, step, [{ label, value, scope, ifRevision, origin, ...end }], replay);
 }
 
 function rename(model: LifeModel, step: Resolved<RenameStep>, replay: KeyedRequest | undefined): unknown {
@@ -347,7 +350,7 @@ function rename(model: LifeModel, step: Resolved<RenameStep>, replay: KeyedReque
     return { count, replayed: false, facts };
   }
   const changes = [
-    { label: to, place, value, expiresAtMs },
+    { label: to, place, value, expiresAtMs, origin: originOfBoth(target, fact) },
     { label, place, value: null, keepHistory: true, ifRevision },
   ];
   const { count } = model.write(account, step, changes, { ...step, counts: false, replay });
@@ -373,6 +376,14 @@ export function sorted<T extends { readonly place: string; readonly label: strin
 
 function itemsOf(present: Present | undefined): string[] {
   return present === undefined ? [] : present.value.split("; ");
+}
+
+type WithOrigin = Pick<Change, "origin">;
+
+/** A list with an item that was read somewhere stays one, whatever is added. */
+function originOfBoth(list: WithOrigin | undefined, added: WithOrigin): Change["origin"] {
+  if (list?.origin === "read") return "read";
+  return added.origin === undefined ? list?.origin : added.origin;
 }
 
 function bytesOf(text: string): number {

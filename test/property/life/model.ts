@@ -12,9 +12,11 @@ import { Refused } from "./refused.ts";
 import { type KeptReplay, type KeyedRequest, Replays } from "./replays.ts";
 import {
   asExpired,
+  type Change,
   changesOf,
   type Event,
   endValue,
+  isAlike,
   type Life,
   type Past,
   type Present,
@@ -41,16 +43,6 @@ export interface Person {
 export interface Author {
   readonly writtenBy?: string | undefined;
   readonly sessionId?: string | undefined;
-}
-
-export interface Change {
-  readonly label: string;
-  readonly place: string;
-  /** null: it is forgotten. */
-  readonly value: string | null;
-  readonly expiresAtMs?: number | null;
-  readonly keepHistory?: boolean;
-  readonly ifRevision?: number | undefined;
 }
 
 type Named = Pick<Change, "place" | "label">;
@@ -250,12 +242,12 @@ export class LifeModel {
     this.#writes += 1;
     let found = 0;
     const previous = changes.map((change) => {
-      const { place, label, value, expiresAtMs = null, keepHistory } = change;
+      const { place, label, value, expiresAtMs = null, keepHistory, origin } = change;
       const life = this.#lifeOf(account, user, place, label);
       const before = life.present;
       if (value !== null) {
         if (!this.#isListed(account, label)) known.made.make(user, label);
-        this.#set(life, { value, expiresAtMs, writtenBy, sessionId });
+        this.#set(life, { value, expiresAtMs, writtenBy, sessionId, origin });
       } else if (keepHistory) {
         if (before !== undefined) {
           found += 1;
@@ -347,9 +339,9 @@ export class LifeModel {
       const moved = moves.find(isAt(name));
       const isLeft = moves.some(({ life }) => isAt(name)(life));
       const present = moved === undefined ? (isLeft ? undefined : factAt(name)) : factAt(moved.life);
-      if (present?.value === value?.value && present?.expiresAtMs === value?.expiresAtMs) return [];
-      const { expiresAtMs = null } = value ?? {};
-      return [{ ...name, value: value?.value ?? null, expiresAtMs, keepHistory: true }];
+      if (isAlike(present, value)) return [];
+      const { expiresAtMs = null, origin = null } = value ?? {};
+      return [{ ...name, value: value?.value ?? null, expiresAtMs, keepHistory: true, origin }];
     });
     const written = writes.filter(({ value }) => value !== null);
     const counted = written.length + moves.filter((move) => !written.some(isAt(move))).length;

@@ -4,6 +4,7 @@
  * and moments by how they relate to what is there, so that it keeps its meaning when steps before it are dropped.
  */
 
+import { FACT_ORIGINS, type FactOrigin } from "../../../src/base/fact-origins.ts";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
 import type { Scope } from "../../../src/memory/records.ts";
@@ -44,6 +45,7 @@ export interface FactOfStep {
   readonly scope?: Scope | undefined;
   readonly newLabel?: true | "certain" | undefined;
   readonly condition?: Condition | undefined;
+  readonly origin?: FactOrigin | undefined;
 }
 
 export interface ItemStep extends Written, Omit<FactOfStep, "value"> {
@@ -212,14 +214,15 @@ function factOf(random: Random): FactOfStep {
     ...sometimes(random, 4, { scope: random.pick(SCOPES) }),
     ...sometimes(random, 2, { newLabel: random.pick([true, "certain"] as const) }),
     ...sometimes(random, 5, { condition: conditionOf(random) }),
+    ...sometimes(random, 2, { origin: random.pick(FACT_ORIGINS) }),
   };
 }
 
 function itemStep(random: Random, kind: ItemStep["kind"]): ItemStep {
-  const { value: _, ttlS, ...fact } = factOf(random);
+  const { value: _, ttlS, origin, ...fact } = factOf(random);
   const item = random.pick(ITEMS);
   if (kind === "remove") return { kind, ...written(random), ...fact, item };
-  return { kind, ...written(random), ...fact, item, ttlS };
+  return { kind, ...written(random), ...fact, item, ttlS, origin };
 }
 
 function forgetStep(random: Random): ForgetStep {

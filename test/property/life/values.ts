@@ -1,5 +1,7 @@
 /** What is known of a label at a place: the value that it has, those that it had, and what happened to them. */
 
+import type { FactOrigin } from "../../../src/base/fact-origins.ts";
+
 /** A value that a label has at a place. */
 export interface Present {
   revision: number;
@@ -14,6 +16,7 @@ export interface Present {
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
   readonly ordinal: number;
+  readonly origin: FactOrigin | undefined;
 }
 
 /** A value that it had, with the end that it would have had. */
@@ -32,6 +35,18 @@ export interface Life {
   past: Past[];
 }
 
+export interface Change {
+  readonly label: string;
+  readonly place: string;
+  /** null: it is forgotten. */
+  readonly value: string | null;
+  readonly expiresAtMs?: number | null;
+  readonly keepHistory?: boolean;
+  readonly ifRevision?: number | undefined;
+  /** null: none; without it the same value keeps its own. */
+  readonly origin?: FactOrigin | null | undefined;
+}
+
 export interface Event {
   readonly place: string;
   readonly label: string;
@@ -42,14 +57,15 @@ export interface Event {
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
   readonly renamedFrom: string | undefined;
+  readonly origin: FactOrigin | undefined;
 }
 
 export function asExpired(value: Present): Past {
   return { ...value, ended: "expired", endedAtMs: value.expiresAtMs! };
 }
 
-function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {
-  return { place, label, revision, value, writtenBy, sessionId };
+function eventOf({ place, label, revision, value, writtenBy, sessionId, origin }: Present | Past) {
+  return { place, label, revision, value, writtenBy, sessionId, origin };
 }
 const firstWriterOf = ({ writtenBy, sessionId }: Present) => ({ writtenBy, sessionId });
 /** Who renamed a fact, or ended a value, is not known. */
@@ -110,13 +126,19 @@ export function planOf(lives: readonly Life[], toMs: number, nowMs: number) {
   const changes = names.flatMap(({ place, label }) => {
     const present = lives.find(isAt({ place, label }))?.present;
     const value = wanted.find(isAt({ place, label }))?.value;
-    if (present?.value === value?.value && present?.expiresAtMs === value?.expiresAtMs) return [];
+    if (isAlike(present, value)) return [];
     return [{ place, label, from: present?.value ?? null, to: value?.value ?? null }];
   });
   return { changes, unreached, wanted, names };
 }
 
-export type WrittenValue = Pick<Present, "value" | "expiresAtMs" | "writtenBy" | "sessionId">;
+/** Nothing would change. */
+export function isAlike(a: Present | undefined, b: Present | Past | undefined): boolean {
+  return a?.value === b?.value && a?.expiresAtMs === b?.expiresAtMs && a?.origin === b?.origin;
+}
+
+export type WrittenValue = Pick<Present, "value" | "expiresAtMs" | "writtenBy" | "sessionId"> &
+  Pick<Change, "origin">;
 
 /** The present value becomes the last one of the past. */
 export function endValue(
@@ -132,16 +154,18 @@ export function endValue(
   life.present = undefined;
 }
 
-/** The same value again keeps its writer and, with the same end, since when it is there. */
+/** The same value again keeps its writer, its origin unless another is named and, with the same end and origin, since when it is there. */
 export function setValue(
   life: Life,
-  { value, expiresAtMs, writtenBy, sessionId }: WrittenValue,
+  { value, expiresAtMs, writtenBy, sessionId, origin }: WrittenValue,
   at: Pick<Present, "write" | "revision"> & { readonly nowMs: number; readonly historyMax: number },
 ): void {
   const { present: before, place, label } = life;
   const { nowMs, historyMax, write, revision } = at;
   const isSameValue = before?.value === value;
-  const isSame = isSameValue && before.expiresAtMs === expiresAtMs;
+  const own = isSameValue ? before.origin : undefined;
+  const kept = origin === undefined ? own : (origin ?? undefined);
+  const isSame = isSameValue && before.expiresAtMs === expiresAtMs && before.origin === kept;
   const last = before?.ordinal ?? life.past.at(-1)?.ordinal ?? 0;
   if (before !== undefined && !isSame) endValue(life, "replaced", nowMs, historyMax);
   life.present = {
@@ -155,5 +179,6 @@ export function setValue(
     expiresAtMs,
     ...(isSameValue ? firstWriterOf(before) : { writtenBy, sessionId }),
     ordinal: isSame ? last : last + 1,
+    origin: kept,
   };
 }

@@ -170,6 +170,29 @@ test("a past is imported in its order, whatever the order of its line", async (c
   );
 });
 
+test("an origin goes along with each value, and one that nobody knows is refused", async (context) => {
+  const store = await temporaryStore(context);
+  const nowMs = START_MS;
+  const options = { nowMs, atStep: noStep, withKeys: true };
+  const earlier = [exportedAs("Augusta", { ended: "replaced", ended_at: START, origin: "read" })];
+  const facts = [exportedAs("Ada", { revision: 2, ordinal: 2, origin: "said" })];
+  await importLines(store, linesOf([lineOf({ facts, earlier })]), options);
+  const life = (await store.readLife(ACCOUNT, userId, { nowMs }))!;
+  const line = await userLine(ACCOUNT, userId, life, new Labels(store));
+  assert.deepEqual(
+    [...(line.earlier ?? []), ...line.facts].map(({ value, origin }) => [value, origin]),
+    [
+      ["Augusta", "read"],
+      ["Ada", "said"],
+    ],
+  );
+  const wrong = lineOf({ facts: [exportedAs("Eve", { origin: "guessed" })] });
+  await assert.rejects(
+    importLines(store, linesOf([wrong]), options),
+    /an origin is one of said, concluded, read/,
+  );
+});
+
 test("where a fact is known, only its present value is imported, and nothing that ends now", async (context) => {
   const store = await temporaryStore(context);
   const nowMs = Date.parse(LATER);

@@ -38,6 +38,7 @@ CREATE TABLE sideband.facts (
   value text COLLATE "C" NOT NULL,
   written_by text COLLATE "C",
   session_id text COLLATE "C",
+  origin text COLLATE "C",
   code_bytes bytea,
   PRIMARY KEY (slot, account, user_id, place, label)
 ) WITH (fillfactor = 90);
@@ -61,6 +62,7 @@ CREATE TABLE sideband.history (
   ended text COLLATE "C" NOT NULL,
   written_by text COLLATE "C",
   session_id text COLLATE "C",
+  origin text COLLATE "C",
   -- Where what ended the value has changed its label: what that was until then, as JSON.
   former text COLLATE "C",
   PRIMARY KEY (slot, account, user_id, place, label, ordinal)

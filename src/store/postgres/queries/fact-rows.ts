@@ -1,6 +1,7 @@
 /** Rows of facts and of their history, as records. */
 
 import { CRC32_BYTES } from "../../../base/crc32.ts";
+import type { FactOrigin } from "../../../base/fact-origins.ts";
 import type { EarlierFact, FactCode, FactRecord } from "../../../memory/ports.ts";
 
 export interface FactRow {
@@ -14,6 +15,7 @@ export interface FactRow {
   readonly written_by: string | null;
   readonly session_id: string | null;
   readonly ordinal: number;
+  readonly origin: FactOrigin | null;
   /** Of a present fact. */
   readonly label_number?: number | null;
   readonly codebook_version?: number | null;
@@ -56,6 +58,7 @@ function keptOf(row: FactRow) {
     writtenBy: row.written_by,
     sessionId: row.session_id,
     ordinal: row.ordinal,
+    ...(row.origin === null ? {} : { origin: row.origin }),
   };
 }
 

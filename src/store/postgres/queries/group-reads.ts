@@ -154,14 +154,15 @@ interface GroupRow extends Ticketed, FactRow {
 }
 
 const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, updated_at_ms, since_ms, written_by,
-  session_id, expires_at_ms, ended, ended_at_ms, label_number, former)`;
+  session_id, origin, expires_at_ms, ended, ended_at_ms, label_number, former)`;
 
 const FACT = part`
   f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id,
-  f.expires_at_ms`;
+  f.origin, f.expires_at_ms`;
 
 /** The columns after the revision, and those after the value, of a row that is no fact. */
-const NO_ENDS = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::bigint`;
+const NO_ENDS = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::text,
+  NULL::bigint`;
 const NO_TIMES = part`${NO_ENDS}, NULL::integer, NULL::text`;
 const NO_FACT = part`NULL::bigint, ${NO_TIMES}`;
 

@@ -158,11 +158,20 @@ function removeFacts(statements: Statements, changed: readonly ChangedFact[]): P
   );
 }
 
-const VALUE: readonly ColumnType[] = ["integer", "bigint", "bigint", "bigint", "text", "text", "text"];
+const VALUE: readonly ColumnType[] = [
+  "integer",
+  "bigint",
+  "bigint",
+  "bigint",
+  "text",
+  "text",
+  "text",
+  "text",
+];
 
 function valueCells(fact: Omit<FactRecord, "expiresAtMs" | "code">): Cell[] {
-  const { ordinal, revision, updatedAtMs, sinceMs, value, writtenBy, sessionId } = fact;
-  return [ordinal, revision, updatedAtMs, sinceMs, value, writtenBy, sessionId];
+  const { ordinal, revision, updatedAtMs, sinceMs, value, writtenBy, sessionId, origin = null } = fact;
+  return [ordinal, revision, updatedAtMs, sinceMs, value, writtenBy, sessionId, origin];
 }
 
 function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Part[] {
@@ -174,11 +183,11 @@ function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Pa
   return statements.parts(put).map(
     (cells) => part`
       INSERT INTO sideband.facts AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
-        since_ms, value, written_by, session_id, expires_at_ms, number)
+        since_ms, value, written_by, session_id, origin, expires_at_ms, number)
       ${statements.rows([...NAME, ...VALUE, "bigint", "integer"], cells)}
       ON CONFLICT (slot, account, user_id, place, label) DO UPDATE SET ordinal = excluded.ordinal,
         revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms,
-        value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id,
+        value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id, origin = excluded.origin,
         expires_at_ms = excluded.expires_at_ms, number = excluded.number, codebook_version = NULL, code_length = NULL, code_bytes = NULL`,
   );
 }
@@ -210,7 +219,7 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
   return statements.parts(added).map(
     (cells) => part`
       INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
-        since_ms, value, written_by, session_id, expires_at_ms, ended, ended_at_ms, former)
+        since_ms, value, written_by, session_id, origin, expires_at_ms, ended, ended_at_ms, former)
       ${statements.rows([...NAME, ...VALUE, "bigint", "text", "bigint", "text"], cells)}`,
   );
 }

@@ -1,0 +1,109 @@
+/** Where values come from, over HTTP: kept with them, shown where there is one, and back with them. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+
+const clock = { ms: Date.UTC(2026, 10, 18, 12), now: () => clock.ms };
+
+let running: Running;
+before(async () => {
+  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
+});
+after(() => running?.end());
+
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  running.call("POST", path, { body, headers });
+const get = (path: string, query: Record<string, string>) =>
+  running.call("GET", `${path}?${new URLSearchParams(query)}`);
+const encode = (user_id: string, label: string, value: string, more: object = {}) =>
+  post("/encode", { user_id, label, value, ...more });
+function ok(answer: Answer): Answer["json"] {
+  assert.ok(answer.status < 300, answer.text);
+  return answer.json;
+}
+type Shown = { label: string; value: string; origin?: string };
+const originsOf = async (user_id: string) =>
+  ok(await get("/facts", { user_id })).facts.map(({ label, origin }: Shown) => [label, origin]);
+
+test("an origin is kept with the value, and no answer has one where none was named", async () => {
+  ok(await encode("ada", "USER.name", "Ada", { origin: "said" }));
+  const facts = [
+    { label: "USER.os", value: "Debian", origin: "read" },
+    { label: "PREF.tone", value: "dry", origin: "concluded" },
+    { label: "USER.gpu", value: "none" },
+  ];
+  ok(await post("/encode/batch", { user_id: "ada", facts }));
+  assert.deepEqual(await originsOf("ada"), [
+    ["USER.name", "said"],
+    ["USER.gpu", undefined],
+    ["USER.os", "read"],
+    ["PREF.tone", "concluded"],
+  ]);
+  const decode = { user_id: "ada", label: "USER.os" };
+  assert.equal("origin" in ok(await get("/decode", decode)), false);
+  assert.equal(ok(await get("/decode", { ...decode, details: "true" })).origin, "read");
+  const { changes } = ok(await get("/users/history", { user_id: "ada" }));
+  assert.deepEqual(
+    changes.map(({ label, origin }: Shown) => [label, origin]).sort(),
+    (await originsOf("ada")).sort(),
+  );
+  const wrong = await encode("ada", "USER.os", "Debian", { origin: "guessed" });
+  assert.deepEqual([problemCode(wrong), wrong.json.param], ["400 invalid_request", "origin"]);
+});
+
+test("the same value with another origin changes the origin alone; restore and rollback bring it back", async () => {
+  const first = ok(await encode("bo", "USER.os", "Debian", { origin: "read", details: true }));
+  ok(await encode("bo", "USER.os", "Debian"));
+  assert.deepEqual(await originsOf("bo"), [["USER.os", "read"]]);
+  const accepted = ok(await encode("bo", "USER.os", "Debian", { origin: "said", details: true }));
+  assert.equal(accepted.previous.value, "Debian");
+  const historyOf = async () => {
+    const { revisions } = ok(await get("/facts/history", { user_id: "bo", label: "USER.os" }));
+    return revisions.map(({ value, origin }: Shown) => [value, origin]);
+  };
+  assert.deepEqual(await historyOf(), [["Debian", "said"]]);
+  const { at } = ok(await get("/users/history", { user_id: "bo" })).changes[0];
+  clock.ms += 1000;
+  ok(await encode("bo", "USER.os", "Plan 9"));
+  assert.deepEqual(await historyOf(), [
+    ["Plan 9", undefined],
+    ["Debian", "said"],
+  ]);
+  ok(await post("/users/rollback", { user_id: "bo", to: at }));
+  assert.deepEqual(await originsOf("bo"), [["USER.os", "said"]]);
+  ok(await encode("bo", "USER.os", "Unix", { origin: "concluded" }));
+  const { revision } = ok(await get("/facts/history", { user_id: "bo", label: "USER.os" })).revisions[1];
+  assert.ok(revision > first.revision);
+  ok(await post("/facts/restore", { user_id: "bo", label: "USER.os", revision }));
+  assert.deepEqual(await originsOf("bo"), [["USER.os", "said"]]);
+});
+
+test("a list with an item that was read somewhere was read, until another origin is written", async () => {
+  const append = (item: string, more: object = {}) =>
+    post("/facts/append", { user_id: "cy", label: "PREF.tools", item, ...more });
+  const origins: unknown[] = [];
+  for (const [item, origin] of [["vim", "said"], ["sed"], ["tmux", "read"], ["awk", "said"]]) {
+    ok(await append(item, origin === undefined ? {} : { origin }));
+    origins.push((await originsOf("cy"))[0][1]);
+  }
+  assert.deepEqual(origins, ["said", "said", "read", "read"]);
+  const { value } = ok(await post("/facts/remove", { user_id: "cy", label: "PREF.tools", item: "vim" }));
+  assert.deepEqual([value, await originsOf("cy")], ["sed; tmux; awk", [["PREF.tools", "read"]]]);
+  ok(await encode("cy", "PREF.tools", value, { origin: "said" }));
+  assert.deepEqual(await originsOf("cy"), [["PREF.tools", "said"]]);
+  // Of two facts that become a list, and of one that is moved.
+  ok(await encode("cy", "PREF.avoid", "nano", { origin: "read" }));
+  ok(await post("/facts/rename", { user_id: "cy", label: "PREF.avoid", to: "PREF.tools", merge: "append" }));
+  ok(await post("/facts/rename", { user_id: "cy", label: "PREF.tools", to: "PREF.editor" }));
+  assert.deepEqual(await originsOf("cy"), [["PREF.editor", "read"]]);
+});
+
+test("another origin is another request under the same Idempotency-Key", async () => {
+  const key = { "idempotency-key": "once" };
+  const body = { user_id: "dot", label: "USER.os", value: "Debian" };
+  ok(await post("/encode", { ...body, origin: "read" }, key));
+  assert.equal(ok(await post("/encode", { ...body, origin: "read" }, key)).value, "Debian");
+  const other = await post("/encode", { ...body, origin: "said" }, key);
+  assert.equal(problemCode(other), "422 idempotency_mismatch");
+});
