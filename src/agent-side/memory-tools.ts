@@ -176,11 +176,13 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     optional: { scope: { type: "string", enum: PLACE_KINDS } },
     isForBlock: false,
     annotations: REACHES_OTHERS,
-    async run(memory, _userId, input, options) {
-      const description = textIn(input, "description");
-      const scope = (input.scope ?? undefined) as PlaceKind | undefined;
-      const added = await memory.addLabel(textIn(input, "label"), { description, scope }, options);
-      return { label: added.label, description: added.description, scope: added.scope };
+    async run(memory, _userId, input, { undoIn, ...options } = {}) {
+      const wanted = { description: textIn(input, "description"), scope: input.scope ?? undefined };
+      const terms = wanted as { description: string; scope: PlaceKind | undefined };
+      const { label, description, scope } = await memory.addLabel(textIn(input, "label"), terms, options);
+      const undo = undoIn?.(undefined);
+      const how = undo === undefined ? "" : `; undo: ${undo.program} labels remove ${label}${undo.options}`;
+      return { result: `${label}: added for all users${how}`, label, description, scope };
     },
   },
   {

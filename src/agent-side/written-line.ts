@@ -33,7 +33,12 @@ export function writtenLine(
 ): string {
   const { label, value, expires_at: until, previous } = written;
   const now = quotedValue(value) + (until === undefined ? "" : ` until ${shownTime(until)}`);
-  if (previous !== null && previous.value === value) return `${label}: still ${now}`;
+  if (previous !== null && previous.value === value) {
+    // What was there before is kept only if something else has changed: its end, or the description of its label.
+    const isChanged = kept?.some(({ revision }) => revision === previous.revision) === true;
+    const how = isChanged ? `; ${restoreText(label, previous.revision, kept, undo)}` : "";
+    return `${label}: still ${now}${how}`;
+  }
   const was = previous === null ? "" : `was ${quotedValue(previous.value)}, `;
   const how = previous === null ? forgetText(label, undo) : restoreText(label, previous.revision, kept, undo);
   return `${label}: ${was}now ${now}; ${how}`;

@@ -130,7 +130,8 @@ function optionsIn(text: string) {
 
 function checkCount(names: readonly string[], words: readonly string[]): void {
   const needed = names.filter((name) => !name.startsWith("["));
-  if (words.length >= needed.length && words.length <= names.length) return;
+  const isEnough = words.length <= names.length || names.at(-1)?.endsWith("…") === true;
+  if (words.length >= needed.length && isEnough) return;
   if (names.length === 0) throw new UsageError(`it takes no arguments, but was given "${words[0]}"`);
   const quotes =
     words.length > names.length && names.includes("VALUE") ? "; put a VALUE with spaces in quotes" : "";

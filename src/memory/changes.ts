@@ -67,6 +67,8 @@ export interface FactChange {
   readonly value: string | null;
   /** The time of the write, where it is not now: for imports. */
   readonly updatedAtMs?: number;
+  /** Since when it holds, where that is later: a fact that is renamed keeps the time at which it was written. */
+  readonly sinceMs?: number;
   /** At least this ordinal, for imports: values before it were not kept. */
   readonly ordinal?: number;
   /** How the value before it ended, where it was not just replaced: for imports and renames. */

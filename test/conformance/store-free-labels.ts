@@ -135,6 +135,49 @@ export function storeFreeLabelsConformance(name: string, open: () => Promise<Sto
     },
   );
 
+  check(
+    "a rename, and another description, are kept with what was there before, and a way back undoes them",
+    async ({ store, reopen }) => {
+      const at = (ms: number, changes: WriteChanges, on: Store) =>
+        on.write(write("ada", [], { changes, nowMs: NOW + ms }));
+      const described = (value: string, description: string) =>
+        fact("PET.cat", value, { free: { make: true, description } });
+      await at(0, [described("Tom", "its näme")], store);
+      await at(1, [described("Tom", "who it is")], store);
+      const terms = { label: "HOME.cat", oneOf: null, maxBytes: null };
+      const names = { label: "PET.cat", to: "HOME.cat", places: [""], terms, toFree: MAKE };
+      await at(2, [{ kind: "rename", ...names, merge: false }], store);
+      const again = await reopen();
+      const life = await again.readLife("acme", "ada", { nowMs: NOW });
+      assert.deepEqual(
+        life?.earlier.map(({ label, value, ended, endedAtMs, former }) => {
+          return [label, value, ended, endedAtMs - NOW, former];
+        }),
+        [
+          ["HOME.cat", "Tom", "replaced", 1, { label: "PET.cat", description: "its näme" }],
+          ["HOME.cat", "Tom", "renamed", 2, { label: "PET.cat", description: "who it is" }],
+        ],
+      );
+      const [renamed] = life?.facts ?? [];
+      assert.deepEqual([renamed.sinceMs - NOW, renamed.updatedAtMs - NOW], [2, 1], "it was written before");
+      const back = { kind: "rollback", within: "", dryRun: false, partial: false } as const;
+      for (const [toMs, description] of [
+        [NOW + 1, "who it is"],
+        [NOW, "its näme"],
+      ] as const) {
+        await at(10, [{ ...back, toMs }], again);
+        const labels = await again.readFreeLabels("acme", "ada", { prefix: "", limit: 9 });
+        assert.deepEqual(
+          labels.map((label) => [label.label, label.description, label.uses]),
+          [["PET.cat", description, 1]],
+        );
+        assert.equal((await again.readFact(viewOf("ada"), "PET.cat"))?.value, "Tom");
+      }
+      await again.forgetUser("acme", "ada");
+      assert.equal(await again.readLife("acme", "ada", { nowMs: NOW }), undefined);
+    },
+  );
+
   check("labels are read by their beginning, page by page", async ({ store }) => {
     const names = Array.from({ length: 30 }, (_, i) => `L${i % 3}.n${String(i).padStart(2, "0")}`).sort();
     await change(

@@ -335,9 +335,9 @@ test("a fact is renamed with its history, to a label that is there or is made, o
     post("/facts/rename", { user_id: user, label, to, ...more }, headers);
   const valuesOf = async (label: string, more: Record<string, string> = {}) => {
     const { revisions } = ok(await get("/facts/history", { user_id: user, label, ...more }));
-    return revisions.map(({ value, updated_at, written_by }: Record<string, string>) => {
-      return [value, updated_at, written_by];
-    });
+    return revisions
+      .filter(({ ended }: Record<string, string>) => ended !== "renamed")
+      .map(({ value, updated_at, written_by }: Record<string, string>) => [value, updated_at, written_by]);
   };
   ok(await make(user, "FAMILY.wfie", "Grace", { written_by: "codex", description: "Her name" }));
   clock.ms += 1000;
@@ -369,6 +369,17 @@ test("a fact is renamed with its history, to a label that is there or is made, o
   const repeated = await rename("FAMILY.wfie", "FAMILY.wife", {}, condition);
   assert.deepEqual([repeated.text, repeated.headers.get("idempotency-replayed")], [renamed.text, "true"]);
   assert.deepEqual(await valuesOf("FAMILY.wife"), before);
+  const { changes } = ok(await get("/users/history", { user_id: user }));
+  assert.deepEqual(
+    changes.map(({ label, kind, renamed_from, was, value }: Record<string, string>) => {
+      return [label, kind, renamed_from, was, value];
+    }),
+    [
+      ["FAMILY.wife", "renamed", "FAMILY.wfie", undefined, "Grace H."],
+      ["FAMILY.wife", "written", undefined, "Grace", "Grace H."],
+      ["FAMILY.wife", "written", undefined, undefined, "Grace"],
+    ],
+  );
   assert.equal(problemCode(await encode(user, "FAMILY.wfie", "x")), "400 unknown_label", "nothing is left");
   const [fact] = ok(await get("/facts", { user_id: user, details: "true" })).facts;
   assert.deepEqual([fact.description, fact.written_by], ["Her name", "claude"]);
@@ -394,8 +405,8 @@ test("a fact is renamed with its history, to a label that is there or is made, o
   ok(await rename("FAMILY.spouse", "FAMILY.wife", { merge: "append" }));
   assert.deepEqual(
     (await valuesOf("FAMILY.wife")).map(([value]: string[]) => value),
-    ["Alan; Grace H.", "Alan", "Grace H.", "Grace"],
-    "what the other label had is in its history",
+    ["Alan; Grace H.", "Grace H.", "Grace"],
+    "a label that has a history keeps it",
   );
 });
 

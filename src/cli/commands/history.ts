@@ -3,7 +3,7 @@
 import { readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
 import type { ChangesAnswer, RollbackAnswer } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
-import { isSidebandError } from "../../sdk/index.ts";
+import { isSidebandError, type Sideband } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
 import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { localTime, momentMs } from "../moments.ts";
@@ -99,8 +99,9 @@ export const rollback: Command = { ...rollbackCommand, help: withoutPerson(rollb
 
 /** How many of the last things are listed. */
 const LISTED = 20;
-/** Facts of one import are written together, and a list names the first of them. */
-const CHANGES_MAX = 200;
+const PAGE = 200;
+/** Between two steps of one import. */
+const IMPORT_PAUSE_MS = 10_000;
 
 const undoCommand: Command = memoryCommand(
   {
@@ -110,9 +111,9 @@ const undoCommand: Command = memoryCommand(
     usage: "[--list]",
     options: `  --list          print the last ${LISTED} things, the newest first, with the command that goes back before each`,
     about: `Takes back the last thing that was done to a user's facts, in all projects, or in that of --project: a write, an import,
-a forgetting, a merge, a restore, a rollback. Facts are again what they were, with the ends that they had. Done twice, it takes
-the undo back. What was forgotten for good stays forgotten, and a fact that was renamed is renamed back by "sideband
-rename".`,
+a forgetting, a rename, a merge, a restore, a rollback. Facts are again what they were, with the labels and the ends that
+they had. Done twice, it takes the undo back. What was forgotten for good stays forgotten. What a command has done to
+the labels of the account is undone by the command that it has printed.`,
     failures: "1 if there is nothing to take back",
     check({ flags }) {
       if (flags.person)
@@ -120,8 +121,7 @@ rename".`,
     },
   },
   async ({ memory, userId, texts: { project }, flags, sameMemory, print }) => {
-    const { changes } = await memory.changes(userId, { project, limit: CHANGES_MAX });
-    const things = thingsOf(changes).slice(0, flags.list ? LISTED : 1);
+    const things = await lastThings(memory, userId, project, flags.list ? LISTED : 1);
     if (things.length === 0) throw new CommandError(`nothing has changed for ${userId}`);
     if (flags.list) {
       const rows = things.map((thing) => [
@@ -146,7 +146,7 @@ rename".`,
 
 export const undo: Command = { ...undoCommand, help: withoutPerson(undoCommand.help) };
 
-/** What was done at one moment, such as an import of many facts. */
+/** What was done at one moment, or by one import, the newest first. */
 interface Thing {
   readonly at: string;
   readonly before: string;
@@ -154,16 +154,47 @@ interface Thing {
   readonly what: string;
 }
 
+async function lastThings(
+  memory: Sideband<string>,
+  userId: string,
+  project: string | undefined,
+  count: number,
+): Promise<Thing[]> {
+  const changes: Change[] = [];
+  let [things, cursor]: [Thing[], string | undefined] = [[], undefined];
+  do {
+    const page: ChangesAnswer = await memory.changes(userId, { project, limit: PAGE, cursor });
+    changes.push(...page.changes);
+    things = thingsOf(changes);
+    cursor = page.next_cursor ?? undefined;
+    // The last one may go on.
+  } while (cursor !== undefined && things.length <= count);
+  return things.slice(0, count);
+}
+
+type Change = ChangesAnswer["changes"][number];
+
 /** @param changes the newest first; an end that came by itself is nobody's doing */
-function thingsOf(changes: ChangesAnswer["changes"]): Thing[] {
-  const done = changes.filter(({ kind }) => kind !== "expired");
-  const moments = [...new Set(done.map(({ at }) => at))];
-  return moments.map((at) => {
-    const together = done.filter((change) => change.at === at);
-    const [{ label, kind, written_by: by = "" }] = together;
+function thingsOf(changes: readonly Change[]): Thing[] {
+  const things: [Change, ...Change[]][] = [];
+  for (const change of changes.filter(({ kind }) => kind !== "expired")) {
+    const last = things.at(-1);
+    if (last !== undefined && isOneThing(last.at(-1)!, change)) last.push(change);
+    else things.push([change]);
+  }
+  return things.map((together) => {
+    const [{ at, label, kind, renamed_from: from, written_by: by = "" }] = together;
     const others = together.length === 1 ? "" : ` and ${together.length - 1} more`;
-    return { at, before: new Date(Date.parse(at) - 1).toISOString(), by, what: `${kind} ${label}${others}` };
+    const what = `${kind} ${from === undefined ? "" : `${from} to `}${label}${others}`;
+    return { at, before: new Date(Date.parse(together.at(-1)!.at) - 1).toISOString(), by, what };
   });
+}
+
+/** An import writes its facts in several steps. */
+function isOneThing(later: Change, earlier: Change): boolean {
+  if (later.at === earlier.at) return true;
+  const isImport = later.written_by?.startsWith("import: ") && later.written_by === earlier.written_by;
+  return isImport === true && Date.parse(later.at) - Date.parse(earlier.at) < IMPORT_PAUSE_MS;
 }
 
 function unreached({ unreached: facts }: RollbackAnswer, to: string): CommandError {
@@ -176,6 +207,7 @@ function unreached({ unreached: facts }: RollbackAnswer, to: string): CommandErr
 function rollbackLines({ status, changes, unreached }: RollbackAnswer, to: string): string {
   const lines = changes.map(({ label, project, from, to: value }) => {
     const where = project === undefined ? "" : ` in ${project}`;
+    if (from === value) return `${label}${where}: ${from}, with the end and the description that it had`;
     return `${label}${where}: ${from ?? "(none)"} → ${value ?? "(none)"}`;
   });
   const left = status === "ok" ? unreached.map(({ label }) => `${label}: stays as it is`) : [];

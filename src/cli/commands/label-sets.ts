@@ -4,6 +4,7 @@ import { LABEL_SETS } from "../../base/label-sets.ts";
 import { type Command, UsageError } from "../command.ts";
 import { memoryCommand, WRITER } from "../memory-command.ts";
 import { counted, table } from "../printed.ts";
+import { undoText } from "../undone-labels.ts";
 
 const NAMES = [...LABEL_SETS.keys()];
 
@@ -21,15 +22,16 @@ ${[...LABEL_SETS].map(([name, labels]) => `  ${name.padEnd(10)}${groupsOf(labels
       if (!LABEL_SETS.has(name)) throw new UsageError(`SET is one of ${NAMES.join(", ")}`);
     },
   },
-  async ({ memory, words: [name], print }) => {
+  async ({ memory, words: [name], sameMemory, print }) => {
     const { channels } = await memory.channels();
     const known = new Set(channels.map(({ label }) => label));
     const missing = LABEL_SETS.get(name)!.filter(({ label }) => !known.has(label));
     for (const { label, ...terms } of missing) await memory.addLabel(label, terms, { writtenBy: WRITER });
     const added = missing.map(({ label, description }) => [label, description]);
     const lines = added.length === 0 ? "" : `${table(["LABEL", "WHAT"], added)}\n`;
-    const object = { added: missing.map(({ label }) => label) };
-    print(`${lines}added ${counted(added.length, "label")}`, object);
+    const labels = missing.map(({ label }) => label);
+    const undo = undoText(labels.length === 0 ? [] : [`remove ${labels.join(" ")}`], sameMemory);
+    print(`${lines}added ${counted(added.length, "label")}${undo}`, { added: labels });
   },
 );
 

@@ -6,11 +6,13 @@
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
 import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
 import type { ChannelsAnswer, LabelAnswer, StoredFact } from "../../contract/answers.ts";
+import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
 import { allPages, memoryCommand, WRITER } from "../memory-command.ts";
 import { durationS, localTime } from "../moments.ts";
 import { counted, table } from "../printed.ts";
+import { addedAgain, changedBack, labelBefore, undoText } from "../undone-labels.ts";
 
 const PAGE = 200;
 
@@ -75,7 +77,8 @@ const TERMS_HELP = `  --description TEXT  what belongs there: agents choose the 
   --example TEXT  an example of a value
   --one-of A,B,…  the values that it may have
   --max-bytes N   the longest value
-  --for TIME      how long its facts count, unless they say otherwise`;
+  --for TIME      how long its facts count, unless they say otherwise
+Each of the last three is taken away by an empty text: --max-bytes ''.`;
 
 export const labelsAdd: Command = memoryCommand(
   {
@@ -96,10 +99,12 @@ person needs no adding: sideband remember makes it.`,
       termsOf(texts);
     },
   },
-  async ({ memory, words: [label], texts, print }) => {
+  async ({ memory, words: [label], texts, sameMemory, print }) => {
     const terms = { ...termsOf(texts), description: texts.description! };
+    const before = await labelBefore(memory, label);
     const answer = await memory.addLabel(label, terms, { writtenBy: WRITER });
-    print(`added ${answer.label}; its facts are kept for the ${answer.scope}`, answer);
+    const undo = undoText(before === undefined ? [`remove ${shellQuote(label)}`] : [], sameMemory);
+    print(`added ${answer.label}; its facts are kept for the ${answer.scope}${undo}`, answer);
   },
 );
 
@@ -119,8 +124,9 @@ has made by writing it changes with a write: sideband remember LABEL VALUE --des
         throw new UsageError("it takes what is to change, such as --description TEXT");
     },
   },
-  async ({ memory, userId, project, words: [label], texts, print }) => {
+  async ({ memory, userId, project, words: [label], texts, sameMemory, print }) => {
     const { scope: _, ...terms } = termsOf(texts);
+    const before = await labelBefore(memory, label);
     const changed = memory.changeLabel(label, terms).catch(async (error) => {
       if (!isSidebandError(error, "unknown_label")) throw error;
       const { facts } = await memory.facts(userId, { project });
@@ -130,22 +136,28 @@ has made by writing it changes with a write: sideband remember LABEL VALUE --des
       );
     });
     const answer = await changed;
-    print(`${answer.label}: ${answer.description}`, answer);
+    const undo = undoText(changedBack(before, answer), sameMemory);
+    print(`${answer.label}: ${answer.description}${undo}`, answer);
   },
 );
 
 function termsOf(texts: Call["texts"]) {
   const { description, example, for: life, scope, "max-bytes": bytes } = texts;
-  if (bytes !== undefined && !/^\d{1,4}$/.test(bytes))
+  if (bytes !== undefined && !/^\d{0,4}$/.test(bytes))
     throw new UsageError("--max-bytes takes a whole number from 1 to 1024");
   return {
     description,
     example,
-    oneOf: texts["one-of"]?.split(","),
-    maxBytes: bytes === undefined ? undefined : Number(bytes),
-    ttlS: life === undefined ? undefined : durationS("--for", life),
+    oneOf: given(texts["one-of"], (values) => values.split(",")),
+    maxBytes: given(bytes, Number),
+    ttlS: given(life, (text) => durationS("--for", text)),
     scope: oneOf("scope", PLACE_KINDS, scope),
   };
+}
+
+/** An option with an empty text takes away what there was. */
+function given<T>(text: string | undefined, read: (text: string) => T): T | null | undefined {
+  return text === "" ? null : text === undefined ? undefined : read(text);
 }
 
 export const labelsHide: Command = hidingCommand("hide", true);
@@ -162,9 +174,11 @@ function hidingCommand(verb: string, hidden: boolean): Command {
         : "Offers a hidden label to agents and pages again.",
       failures: "1 if there is no such label",
     },
-    async ({ memory, words: [label], print }) => {
+    async ({ memory, words: [label], sameMemory, print }) => {
+      const isSo = (await labelBefore(memory, label))?.hidden === hidden;
       const answer: LabelAnswer = await memory.changeLabel(label, { hidden });
-      print(`${answer.label} is ${hidden ? "hidden" : "shown"}`, answer);
+      const undo = undoText(isSo ? [] : [`${hidden ? "show" : "hide"} ${shellQuote(label)}`], sameMemory);
+      print(`${answer.label} is ${hidden ? "hidden" : "shown"}${undo}`, answer);
     },
   );
 }
@@ -172,15 +186,19 @@ function hidingCommand(verb: string, hidden: boolean): Command {
 export const labelsRemove: Command = memoryCommand(
   {
     name: "labels remove",
-    summary: "remove a label of your own that nothing uses",
-    words: ["LABEL"],
-    about: `Removes a label, unless somebody has a fact with it, or the history of one: forget those first, or hide the
+    summary: "remove labels of your own that nothing uses",
+    words: ["LABEL…"],
+    about: `Removes labels, unless somebody has a fact with one, or the history of it: forget those first, or hide the
 label (sideband labels hide). Added again, it is the same label as before.`,
-    failures: "1 if it is in use, or there is no such label",
+    failures: "1 if one is in use, or there is no such label: those before it were removed",
   },
-  async ({ memory, words: [label], print }) => {
-    const answer = await memory.removeLabel(label);
-    print(`removed ${label}`, answer);
+  async ({ memory, words, sameMemory, print }) => {
+    for (const label of words) {
+      const before = await labelBefore(memory, label);
+      const answer = await memory.removeLabel(label);
+      const undo = before === undefined ? [] : addedAgain(before);
+      print(`removed ${label}${undoText(undo, sameMemory)}`, answer);
+    }
   },
 );
 
@@ -197,9 +215,14 @@ may have any label.`,
       if (word !== "on" && word !== "off") throw new UsageError("labels strict takes on or off");
     },
   },
-  async ({ memory, words: [word], print }) => {
+  async ({ memory, words: [word], sameMemory, print }) => {
+    const { strict = false } = await memory.channels();
     const answer = await memory.strictLabels(word === "on");
-    print(answer.strict ? "only declared labels can be written" : "any label can be written", answer);
+    const undo = undoText(strict === answer.strict ? [] : [`strict ${strict ? "on" : "off"}`], sameMemory);
+    print(
+      (answer.strict ? "only declared labels can be written" : "any label can be written") + undo,
+      answer,
+    );
   },
 );
 

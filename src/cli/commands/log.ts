@@ -75,7 +75,20 @@ async function changesOf(
     (cursor) => memory.changes(userId, { ...options, limit: PAGE, cursor }),
     (page) => page.changes,
   );
-  return found.filter(({ project }) => !isPersonAlone || project === undefined).reverse();
+  return underFormerLabels(found)
+    .filter(({ project }) => !isPersonAlone || project === undefined)
+    .reverse();
+}
+
+/** What happened to a fact before it was renamed, under the label that it had then. @param changes the newest first */
+function underFormerLabels(changes: readonly KeptChange[]): KeptChange[] {
+  const former = new Map<string, string>();
+  return changes.map((change) => {
+    const { label, renamed_from: from } = change;
+    const then = { ...change, label: former.get(factName(change)) ?? label };
+    if (from !== undefined) former.set(factName(change), from);
+    return then;
+  });
 }
 
 async function goOn(
@@ -121,8 +134,9 @@ class Journal {
       this.#seen.add(mark);
       this.#newestAt = change.at;
       const was = this.#present.get(name)?.value;
-      if (change.kind === "written") this.#present.set(name, change);
-      else this.#present.delete(name);
+      const { kind, renamed_from: label = change.label } = change;
+      if (kind !== "written") this.#present.delete(factName({ ...change, label }));
+      if (kind === "written" || kind === "renamed") this.#present.set(name, change);
       return [{ ...change, was }];
     });
   }
@@ -158,7 +172,10 @@ function changeLine({
   const shown = (text: string) => quotedValue(text, VALUE_LENGTH_MAX);
   const before = was === undefined ? "" : `was ${shown(was)}, `;
   const what = {
-    written: `${before}now ${shown(value)}`,
+    written:
+      was === value
+        ? `still ${shown(value)}, its end or description is another`
+        : `${before}now ${shown(value)}`,
     forgotten: `forgotten, was ${shown(value)}`,
     expired: `ended, was ${shown(value)}`,
     renamed: `renamed from ${from}, ${shown(value)}`,

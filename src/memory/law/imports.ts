@@ -45,23 +45,15 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
     const beforeMs = before?.endedAtMs ?? 0;
     let ending = endingOf(before);
     // What was renamed was written before it had its label.
-    const times = ending?.ended === "renamed" && updatedAtMs < sinceMs ? [sinceMs] : [sinceMs, updatedAtMs];
+    const times = updatedAtMs < sinceMs ? [sinceMs] : [sinceMs, updatedAtMs];
     if (ending !== undefined) times.unshift(beforeMs);
     const expiresAtMs = ended === "expired" ? endedAtMs : (fact.expiresAtMs ?? null);
     for (const [i, atMs] of times.entries()) {
       const isLast = i === times.length - 1;
       if (!isLast && atMs === times[i + 1]) continue;
-      const moments = { updatedAtMs: isLast ? updatedAtMs : atMs, expiresAtMs };
-      const change = {
-        place,
-        label,
-        value,
-        ordinal,
-        ...moments,
-        free,
-        ...(ending && { ending }),
-        origin: origin ?? null,
-      };
+      const moments = { updatedAtMs: isLast ? updatedAtMs : atMs, sinceMs: atMs, expiresAtMs };
+      const terms = { free, ...(ending && { ending }), origin: origin ?? null };
+      const change = { place, label, value, ordinal, ...moments, ...terms };
       const nowMs = before?.ended === "expired" ? Math.max(atMs, beforeMs) : atMs;
       steps.push({ step: { change, author, nowMs }, revision });
       ending = undefined;

@@ -68,8 +68,13 @@ export function relabelled(
     { ...fact, ordinal: ordinal + 1, sinceMs: nowMs },
   ];
   const past = pastOf({ place, label: to.label }, values, to.free).map(({ step }) => step);
-  const author = { writtenBy: null, sessionId: null };
-  return [...past, { change: { place, label, value: null }, author, nowMs }];
+  const forgetting = (name: string): Step => ({
+    change: { place, label: name, value: null },
+    author: { writtenBy: null, sessionId: null },
+    nowMs,
+  });
+  // Under the other label there may be something that has ended, or is no longer to be kept.
+  return [forgetting(to.label), ...past, forgetting(label)];
 }
 
 /** A label that is made has the description of the other. */

@@ -17,17 +17,25 @@ import type { Place } from "../records.ts";
 import { relabelled } from "./renames.ts";
 import { type FactName, isLive, nameOf, type Step, type Steps, type UserMemory } from "./user-memory.ts";
 
-/** Writes the value that a revision had again, at the place where it was, with its origin, and with its end unless that has come. */
+/**
+ * Writes the value that a revision had again, at the place where it was, with its origin, with its end unless that has come,
+ * and with the description that its label had.
+ */
 export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
-  const { label, places, revision, terms, free, ifRevision } = change;
-  const found = places
-    .flatMap((place) => valuesOf(memory, { place, label }, nowMs))
-    .find((fact) => fact.revision === revision);
+  const { label, places, revision, terms, ifRevision } = change;
+  const values = places.flatMap((place) => valuesOf(memory, { place, label }, nowMs));
+  const found = values.find((fact) => fact.revision === revision);
   if (found === undefined)
     throw new Failure("not_found", `There is no revision ${revision} of ${terms.label}.`, {
       param: "revision",
     });
   const { place, value, origin } = found;
+  const former = formerLabel(
+    values.filter((fact) => fact.place === place),
+    found,
+  );
+  const described = former?.label === label ? { description: former.description } : {};
+  const free = change.free === undefined ? undefined : { ...change.free, ...described };
   const expiresAtMs = isLive(found, nowMs) ? found.expiresAtMs : change.expiresAtMs;
   const condition = ifRevision === undefined ? {} : { ifRevision };
   return [{ place, label, value, terms, free, expiresAtMs, ...condition, origin: origin ?? null }];
@@ -61,8 +69,7 @@ export function* rollbackSteps(
     const fact = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
     (fact === undefined && first.ordinal > 1 ? unreached : reached).push(from);
     if (fact === undefined || !isLive(fact, nowMs) || ("ended" in fact && fact.endedAtMs <= toMs)) continue;
-    const since = values.slice(values.indexOf(fact));
-    const former = since.flatMap((value) => ("former" in value ? value.former : []))[0];
+    const former = formerLabel(values, fact);
     const name = { place, label: former?.label ?? label };
     wanted.set(nameOf(name), { ...name, fact, former, from });
   }
@@ -110,6 +117,12 @@ function termsOf(memory: UserMemory, place: Place, former: FormerLabel | undefin
   const known = memory.freeLabel(label);
   const isSo = known === undefined ? memory.isKnown({ place, label }) : known.description === description;
   return isSo ? undefined : { make: true, description };
+}
+
+/** What the label of a value was, where that has changed since. */
+function formerLabel(values: readonly (FactRecord | EarlierFact)[], value: FactRecord | EarlierFact) {
+  const since = values.slice(values.indexOf(value));
+  return since.flatMap((one) => ("former" in one ? one.former : []))[0];
 }
 
 /** The oldest first. */

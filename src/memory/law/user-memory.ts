@@ -187,7 +187,7 @@ export class UserMemory {
   ): FactRecord | undefined {
     const state = this.#stateOf(change);
     const { present: before, place, label, last } = state;
-    const { value, updatedAtMs = nowMs, expiresAtMs = null } = change;
+    const { value, updatedAtMs = nowMs, sinceMs = updatedAtMs, expiresAtMs = null } = change;
     assert(before === undefined || isLive(before, nowMs), "what has expired was ended before");
     const former = change.free === undefined ? undefined : this.#noteLabel(label, change.free);
     const number = this.#labels.get(label)?.number;
@@ -198,8 +198,6 @@ export class UserMemory {
     const origin = change.origin === undefined ? kept : (change.origin ?? undefined);
     const isSameTerms = before?.expiresAtMs === expiresAtMs && before.origin === origin;
     const isSame = isSameValue && isSameTerms && ending === undefined;
-    // A fact that is renamed keeps the time at which it was written.
-    const atMs = ending?.ended === "renamed" ? nowMs : updatedAtMs;
     const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
     this.#revision += 1;
     const present = {
@@ -210,7 +208,7 @@ export class UserMemory {
       revision: this.#revision,
       updatedAtMs,
       // A clock may have been set back meanwhile.
-      sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : atMs,
+      sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : sinceMs,
       expiresAtMs,
       ordinal,
       // Who wrote a value stays with it.
@@ -223,7 +221,7 @@ export class UserMemory {
       if (last > 0) this.#heads -= 1;
     }
     const ended =
-      before === undefined || isSame ? [] : [{ ...earlierOf(before, "replaced", atMs), ...ending }];
+      before === undefined || isSame ? [] : [{ ...earlierOf(before, "replaced", sinceMs), ...ending }];
     this.#replace({ ...state, present, last: ordinal }, ended, ordinal);
     return before;
   }

@@ -40,7 +40,8 @@ async function wholeMemory(memory: AgentMemory, project: string | undefined) {
   return Promise.all(
     facts.map(async ({ label, value, place }) => {
       const { revisions } = await memory.history("ada", label, { project });
-      return { label, place, value, ended: revisions.slice(1).map((revision) => revision.value) };
+      const values = revisions.filter(({ ended }) => ended !== undefined && ended !== "renamed");
+      return { label, place, value, ended: values.map((revision) => revision.value) };
     }),
   );
 }
@@ -63,8 +64,12 @@ test("history renames a fact with its earlier values, and the undo that it names
     assert.deepEqual([renamed.label, renamed.renamed], ["PEOPLE.grace", label]);
     const there = (await memory.history("ada", "PEOPLE.grace", { project })).revisions;
     assert.deepEqual(
-      there.map(({ value }) => value),
-      ["sister", "aunt"],
+      there.map(({ value, ended, renamed_from }) => [value, ended, renamed_from]),
+      [
+        ["sister", undefined, undefined],
+        ["sister", "renamed", label],
+        ["aunt", "replaced", undefined],
+      ],
     );
     const { facts } = await memory.facts("ada", { project });
     assert.ok(!facts.some((fact) => fact.label === label));

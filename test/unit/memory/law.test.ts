@@ -59,7 +59,7 @@ test("the steps of a past are made at their times, and not before the value that
     ]);
   assert.deepEqual(steps(value("a", { expiresAtMs: START + 9 })), [["a", 0, 0, 9]]);
   assert.deepEqual(steps(value("a", { updatedAtMs: START + 5, expiresAtMs: START + 9 })), [
-    ["a", 0, 0, null],
+    ["a", 0, 0, 9],
     ["a", 5, 5, 9],
   ]);
   const at = (ms: number) => ({ updatedAtMs: START + ms, sinceMs: START + ms });
