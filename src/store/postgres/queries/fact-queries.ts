@@ -21,7 +21,7 @@ import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf, withChecksum } from "./fact-rows.ts";
-import { arraysOf, type Column, hexOf, Statements } from "./statements.ts";
+import { arraysOf, type Column, columnsOf, hexOf, Statements } from "./statements.ts";
 
 /** The columns of what was not found are null. */
 type FoundRow = { readonly ticket: number } & (FactRow | { readonly label: null });
@@ -207,9 +207,7 @@ export function readFreeLabels(
 }
 
 const CODE: readonly Column<PlacedCode>[] = [
-  ["text", ({ place }) => place],
-  ["text", ({ label }) => label],
-  ["bigint", ({ revision }) => revision],
+  ...columnsOf<PlacedCode>({ place: "text", label: "text", revision: "bigint" }),
   ["integer", ({ code }) => code.version],
   ["integer", ({ code }) => code.bits.length],
   ["bytea", ({ code }) => hexOf(withChecksum(code))],

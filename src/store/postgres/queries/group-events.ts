@@ -2,7 +2,7 @@
 
 import type { Place, UserChange } from "../../../memory/records.ts";
 import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
-import type { Column, Statements } from "./statements.ts";
+import { columnsOf, type Statements } from "./statements.ts";
 
 export interface ErasedPlace {
   readonly account: string;
@@ -30,17 +30,17 @@ export function removeEvents(
   );
 }
 
-const EVENT: readonly Column<GroupEvent & { readonly i: number }>[] = [
-  ["integer", ({ i }) => i],
-  ["text", ({ account }) => account],
-  ["text", ({ userId }) => userId],
-  ["text", ({ place }) => place],
-  ["text", ({ label }) => label],
-  ["bigint", ({ revision }) => revision],
-  ["text", ({ kind }) => kind],
-  ["text", ({ writtenBy }) => writtenBy],
-  ["bigint", ({ atMs }) => atMs],
-];
+const EVENT = columnsOf<GroupEvent & { readonly i: number }>({
+  i: "integer",
+  account: "text",
+  userId: "text",
+  place: "text",
+  label: "text",
+  revision: "bigint",
+  kind: "text",
+  writtenBy: "text",
+  atMs: "bigint",
+});
 
 /** Whoever records an event locks the counter until the commit, so that events can be read in the order of their numbers. */
 export function storeEvents(statements: Statements, events: readonly GroupEvent[]): Promise<unknown>[] {

@@ -12,7 +12,7 @@ import type { Replay, WriteRequest } from "../../../memory/ports.ts";
 import type { Place } from "../../../memory/records.ts";
 import { DIRECTORY_SLOT, replaySlot, userSlot } from "../cluster/placement.ts";
 import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
-import { type Column, hexOf, part, type Statements } from "./statements.ts";
+import { type Column, columnsIn, columnsOf, hexOf, part, type Statements } from "./statements.ts";
 
 /** A user of the group, with what its writes name. */
 export interface GroupUser {
@@ -61,16 +61,16 @@ export function userName({ account, userId }: Pick<WriteRequest, "account" | "us
   return `${account}\0${userId}`;
 }
 
-export const USER: readonly Column<{ readonly user: GroupUser }>[] = [
-  ["integer", ({ user }) => user.slot],
-  ["text", ({ user }) => user.account],
-  ["text", ({ user }) => user.userId],
-];
+export const USER = columnsIn(
+  "user",
+  columnsOf<GroupUser>({ slot: "integer", account: "text", userId: "text" }),
+);
+
+export const userSlotOf = ({ user }: { readonly user: GroupUser }) => user.slot;
 
 export const NAME: readonly Column<{ readonly user: GroupUser; readonly fact: FactName }>[] = [
   ...USER,
-  ["text", ({ fact }) => fact.place],
-  ["text", ({ fact }) => fact.label],
+  ...columnsIn("fact", columnsOf<FactName>({ place: "text", label: "text" })),
 ];
 
 export interface FoundReplay {
@@ -136,11 +136,9 @@ export function replayKeysOf(requests: readonly WriteRequest[]): ReplayKey[] {
   );
 }
 
-export const REPLAY_KEY: readonly Column<Pick<ReplayKey, "slot" | "keyId" | "key">>[] = [
-  ["integer", ({ slot }) => slot],
-  ["text", ({ keyId }) => keyId],
-  ["text", ({ key }) => key],
-];
+type KeyRow = Pick<ReplayKey, "slot" | "keyId" | "key">;
+
+export const REPLAY_KEY = columnsOf<KeyRow>({ slot: "integer", keyId: "text", key: "text" });
 
 export const REPLAY: readonly Column<ReplayKey>[] = [
   ...REPLAY_KEY,

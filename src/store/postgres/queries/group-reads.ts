@@ -26,8 +26,9 @@ import {
   replayKeysOf,
   USER,
   userName,
+  userSlotOf,
 } from "./group-locks.ts";
-import { allOf, arraysOf, type Column, type Part, part, type Statements } from "./statements.ts";
+import { allOf, arraysOf, columnsOf, type Part, part, type Statements } from "./statements.ts";
 
 export interface FoundUserRow {
   readonly revision: number;
@@ -172,10 +173,9 @@ interface Numbered {
   readonly number: number;
 }
 
-const NUMBER: Column<Numbered> = ["integer", ({ number }) => number];
-const NUMBERED_NAME = [...NAME, NUMBER];
-const NUMBERED_USER = [...USER, NUMBER];
-const userSlotOf = ({ user }: { readonly user: GroupUser }) => user.slot;
+const NUMBER = columnsOf<Numbered>({ number: "integer" });
+const NUMBERED_NAME = [...NAME, ...NUMBER];
+const NUMBERED_USER = [...USER, ...NUMBER];
 
 /** Of labels that have no fact any more the history tells which value was the last. */
 function namedParts(statements: Statements, users: readonly GroupUser[]): Part[] {
@@ -211,10 +211,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
   return parts;
 }
 
-const OUTSIDE: readonly Column<Numbered & { readonly outside: string }>[] = [
-  NUMBER,
-  ["text", ({ outside }) => outside],
-];
+const OUTSIDE = columnsOf<Numbered & { readonly outside: string }>({ number: "integer", outside: "text" });
 
 /** The users of whom more is asked than names. */
 function wholeOf(users: readonly GroupUser[]) {
@@ -247,7 +244,7 @@ interface NamedLabel extends Numbered {
   readonly label: string | null;
 }
 
-const LABEL: readonly Column<NamedLabel>[] = [...NUMBERED_USER, ["text", ({ label }) => label]];
+const LABEL = [...NUMBERED_USER, ...columnsOf<NamedLabel>({ label: "text" })];
 
 /** The free labels that are named, and all of a user of whom more is asked than names. */
 function labelParts(statements: Statements, users: readonly GroupUser[]): Part[] {
@@ -298,10 +295,7 @@ function viewsOf(requests: readonly WriteRequest[], userOf: readonly number[]) {
   return { views, viewOf };
 }
 
-const VIEW = [
-  ...NUMBERED_USER,
-  ["text", ({ place }: { readonly place: string }) => place] satisfies Column<{ readonly place: string }>,
-];
+const VIEW = [...NUMBERED_USER, ...columnsOf<{ readonly place: string }>({ place: "text" })];
 
 /** In several places a label may have several facts, and counts until the last of them ends. */
 function viewParts(statements: Statements, users: readonly GroupUser[], views: readonly GroupView[]): Part[] {
@@ -330,7 +324,7 @@ function viewParts(statements: Statements, users: readonly GroupUser[], views: r
   ];
 }
 
-const WRITE_KEY: readonly Column<ReplayKey>[] = [...REPLAY_KEY, ["integer", ({ write }) => write]];
+const WRITE_KEY = [...REPLAY_KEY, ...columnsOf<ReplayKey>({ write: "integer" })];
 
 function answerParts(statements: Statements, requests: readonly WriteRequest[]): Part[] {
   const keys = replayKeysOf(requests);
@@ -377,7 +371,7 @@ function usedParts(statements: Statements, counters: ReturnType<typeof countersO
   return [
     part`
       SELECT 'used', t.number, NULL::text, NULL::text, NULL::integer, NULL::text, c.used, ${NO_TIMES}
-      FROM (${arraysOf([...REPLAY_KEY, NUMBER], rows)}) AS t (slot, key_id, month, number)
+      FROM (${arraysOf([...REPLAY_KEY, ...NUMBER], rows)}) AS t (slot, key_id, month, number)
       JOIN sideband.month_counters AS c ON c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month
         ${statements.slotsOf(rows, ({ slot }) => slot, "c")}`,
   ];

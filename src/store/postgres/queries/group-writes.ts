@@ -18,8 +18,18 @@ import {
   type ReplayKey,
   replayKeysOf,
   USER,
+  userSlotOf,
 } from "./group-locks.ts";
-import { allOf, arraysOf, type Column, type Part, part, type Statements } from "./statements.ts";
+import {
+  allOf,
+  arraysOf,
+  type Column,
+  columnsIn,
+  columnsOf,
+  type Part,
+  part,
+  type Statements,
+} from "./statements.ts";
 
 /** What is stored of a group beside its users' memories. */
 export interface GroupRecords {
@@ -138,8 +148,6 @@ function* changesOf(users: readonly GroupUser[], memories: readonly UserMemory[]
   return changed;
 }
 
-const userSlotOf = ({ user }: { readonly user: GroupUser }) => user.slot;
-
 function removeFacts(statements: Statements, changed: readonly ChangedFact[]): Part[] {
   const gone = changed.filter(({ fact: { before, present } }) => before && !present);
   return statements.parts(gone).map(
@@ -150,30 +158,21 @@ function removeFacts(statements: Statements, changed: readonly ChangedFact[]): P
   );
 }
 
-interface StoredValue<Fact> {
-  readonly user: GroupUser;
-  readonly fact: Fact;
-}
+const VALUE = columnsOf<Omit<FactRecord, "code">>({
+  ordinal: "integer",
+  revision: "bigint",
+  updatedAtMs: "bigint",
+  sinceMs: "bigint",
+  value: "text",
+  writtenBy: "text",
+  sessionId: "text",
+  expiresAtMs: "bigint",
+});
 
-const VALUE: readonly Column<StoredValue<Omit<FactRecord, "code">>>[] = [
-  ...NAME,
-  ["integer", ({ fact }) => fact.ordinal],
-  ["bigint", ({ fact }) => fact.revision],
-  ["bigint", ({ fact }) => fact.updatedAtMs],
-  ["bigint", ({ fact }) => fact.sinceMs],
-  ["text", ({ fact }) => fact.value],
-  ["text", ({ fact }) => fact.writtenBy],
-  ["text", ({ fact }) => fact.sessionId],
-  ["bigint", ({ fact }) => fact.expiresAtMs],
-];
+const PRESENT = [...NAME, ...columnsIn("fact", [...VALUE, ...columnsOf<FactRecord>({ number: "integer" })])];
 
-const PRESENT: typeof VALUE = [...VALUE, ["integer", ({ fact }) => fact.number ?? null]];
-
-const EARLIER: readonly Column<StoredValue<EarlierFact>>[] = [
-  ...VALUE,
-  ["text", ({ fact }) => fact.ended],
-  ["bigint", ({ fact }) => fact.endedAtMs],
-];
+const ENDED = columnsOf<EarlierFact>({ ended: "text", endedAtMs: "bigint" });
+const EARLIER = [...NAME, ...columnsIn("fact", [...VALUE, ...ENDED])];
 
 const DROPPED: readonly Column<ChangedFact>[] = [
   ...NAME,
@@ -223,13 +222,12 @@ interface ChangedLabel {
   readonly present: FreeLabel | undefined;
 }
 
-const LABEL: readonly Column<ChangedLabel>[] = [...USER, ["text", ({ label }) => label]];
+const LABEL = [...USER, ...columnsOf<ChangedLabel>({ label: "text" })];
 
+const TERMS = columnsOf<FreeLabel>({ number: "integer", uses: "integer", description: "text" });
 const PRESENT_LABEL: readonly Column<ChangedLabel>[] = [
   ...LABEL,
-  ["integer", ({ present }) => present!.number],
-  ["integer", ({ present }) => present!.uses],
-  ["text", ({ present }) => present!.description],
+  ...columnsIn("present", TERMS as Column<FreeLabel | undefined>[]),
 ];
 
 function removeFreeLabels(statements: Statements, labels: readonly ChangedLabel[]): Part[] {
@@ -258,13 +256,13 @@ interface StoredUser {
   readonly memory: UserMemory;
 }
 
-const STORED_USER: readonly Column<StoredUser>[] = [
-  ...USER,
-  ["bigint", ({ memory }) => memory.revision],
-  ["integer", ({ memory }) => memory.facts],
-  ["integer", ({ memory }) => memory.heads],
-  ["integer", ({ memory }) => memory.numbers],
-];
+const COUNTS = columnsOf<UserMemory>({
+  revision: "bigint",
+  facts: "integer",
+  heads: "integer",
+  numbers: "integer",
+});
+const STORED_USER = [...USER, ...columnsIn("memory", COUNTS)];
 
 /** A user without facts and history is removed: nothing shows that the user ever existed. */
 function removeUsers(statements: Statements, users: readonly StoredUser[]): Part[] {
@@ -288,10 +286,9 @@ function storeUsers(statements: Statements, users: readonly StoredUser[]): Part[
   );
 }
 
-const ACCOUNT_USER: readonly Column<Pick<WriteRequest, "account" | "userId">>[] = [
-  ["text", ({ account }) => account],
-  ["text", ({ userId }) => userId],
-];
+type UserName = Pick<WriteRequest, "account" | "userId">;
+
+const USER_NAME = columnsOf<UserName>({ account: "text", userId: "text" });
 
 function removeReplays({ unkept, wiped }: GroupRecords): Part[] {
   const changes: Part[] = [];
@@ -301,38 +298,32 @@ function removeReplays({ unkept, wiped }: GroupRecords): Part[] {
       WHERE r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key`);
   if (wiped.length > 0)
     changes.push(part`
-      DELETE FROM sideband.answers AS a USING (${arraysOf(ACCOUNT_USER, wiped)}) AS t (account, user_id)
+      DELETE FROM sideband.answers AS a USING (${arraysOf(USER_NAME, wiped)}) AS t (account, user_id)
       WHERE a.account = t.account AND a.user_id = t.user_id`);
   return changes;
 }
 
-interface KeptReplay extends ReplayKey {
-  readonly request: WriteRequest;
+interface KeptReplay extends ReplayKey, UserName {
   readonly channelCount: number;
   readonly revision: number;
   readonly answer: string | null;
 }
 
-const KEPT_REPLAY: readonly Column<KeptReplay>[] = [
-  ...REPLAY,
-  ["integer", ({ channelCount }) => channelCount],
-  ["bigint", ({ revision }) => revision],
-];
+const KEPT_REPLAY = [...REPLAY, ...columnsOf<KeptReplay>({ channelCount: "integer", revision: "bigint" })];
 
-const KEPT_ANSWER: readonly Column<KeptReplay>[] = [
+const KEPT_ANSWER = [
   ...REPLAY_KEY,
-  ["bigint", ({ revision }) => revision],
-  ["bigint", ({ expiresAtMs }) => expiresAtMs],
-  ["text", ({ request }) => request.account],
-  ["text", ({ request }) => request.userId],
-  ["text", ({ answer }) => answer],
+  ...columnsOf<KeptReplay>({ revision: "bigint", expiresAtMs: "bigint" }),
+  ...USER_NAME,
+  ...columnsOf<KeptReplay>({ answer: "text" }),
 ];
 
 function storeReplays(statements: Statements, { kept }: GroupRecords): Part[] {
   const requests = [...kept.keys()];
   const all = replayKeysOf(requests).map((key): KeptReplay => {
     const request = elementAt(requests, key.write);
-    return { ...key, request, ...kept.get(request)! };
+    const { account, userId } = request;
+    return { ...key, account, userId, ...kept.get(request)! };
   });
   const answers = all.filter(({ answer }) => answer !== null);
   return [
@@ -387,12 +378,8 @@ function countsOf({ counted }: GroupRecords): { months: Count[]; days: Count[] }
   return { months: sorted(months), days: sorted(days) };
 }
 
-const COUNT: readonly Column<Count>[] = [
-  ["integer", ({ slot }) => slot],
-  ["text", ({ keyId }) => keyId],
-  ["text", ({ period }) => period],
-  ["bigint", ({ count }) => count],
-];
+const COUNT = columnsOf<Count>({ slot: "integer", keyId: "text", period: "text", count: "bigint" });
+const LIMITED_COUNT = [...COUNT, ...columnsOf<Count>({ most: "bigint" })];
 
 function countDays(statements: Statements, days: readonly Count[]): Part[] {
   return statements.parts(days).map(
@@ -401,8 +388,6 @@ function countDays(statements: Statements, days: readonly Count[]): Part[] {
       ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`,
   );
 }
-
-const LIMITED_COUNT: readonly Column<Count>[] = [...COUNT, ["bigint", ({ most }) => most]];
 
 interface MonthRow extends Ticketed {
   readonly key_id: string;

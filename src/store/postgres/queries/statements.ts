@@ -21,6 +21,21 @@ export type Column<Row> = readonly [ColumnType, (row: Row) => Cell];
 
 type Columns<Row> = readonly Column<Row>[];
 
+/** Columns by the names of what a row has there. */
+export function columnsOf<Row>(types: { readonly [Name in keyof Row]?: ColumnType }): Column<Row>[] {
+  return Object.entries(types).map(([name, type]) => {
+    return [type as ColumnType, (row) => (row[name as keyof Row] as Cell | undefined) ?? null];
+  });
+}
+
+/** The same, of rows that have it under a name. */
+export function columnsIn<Name extends string, Part>(
+  name: Name,
+  columns: Columns<Part>,
+): Column<{ readonly [Key in Name]: Part }>[] {
+  return columns.map(([type, cellOf]) => [type, (row) => cellOf(row[name])]);
+}
+
 /** A part of a statement: text with values in between, which are parameters or parts. A list that is there twice is sent once. */
 export class Part {
   readonly texts: readonly string[];
