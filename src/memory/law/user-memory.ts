@@ -367,12 +367,7 @@ export class UserMemory {
   }
 
   /** @param next the ordinal that the history ends before */
-  #replace(
-    state: FactState,
-    present: FactRecord | undefined,
-    ended: readonly EarlierFact[],
-    next: number,
-  ): void {
+  #replace(state: FactState, present: FactRecord | undefined, ended: readonly EarlierFact[], next: number) {
     const floor = next - this.historyMax;
     const added = [...state.added, ...ended].filter(({ ordinal }) => ordinal >= floor);
     const dropBelow = Math.max(state.dropBelow, floor > 1 ? floor : 0);

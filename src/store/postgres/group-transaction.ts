@@ -171,7 +171,7 @@ function recordsOf(
           kept.set(other, { ...values, answer: null });
     }
     const { channelCount, revision } = outcome;
-    kept.set(request, { channelCount, revision, answer });
+    if (request.idempotency !== undefined) kept.set(request, { channelCount, revision, answer });
     if (request.quota !== undefined && count > 0)
       counted.push({ quota: request.quota, user: userOf(i), count });
     for (const change of request.changes)

@@ -33,7 +33,7 @@ import {
 
 /** What is stored of a group beside its users' memories. */
 export interface GroupRecords {
-  /** Writes that are stored: their replay records, and what else of their answers is kept. */
+  /** Writes with a key that are stored: their replay records, and what else of their answers is kept. */
   readonly kept: ReadonlyMap<WriteRequest, { channelCount: number; revision: number; answer: string | null }>;
   /** Writes whose new replay records stand for nothing. */
   readonly unkept: readonly WriteRequest[];
