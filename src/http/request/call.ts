@@ -109,17 +109,25 @@ export class Call {
 
 /**
  * The requester for block work: a caller, or the demo. The work ends when the sender of the call hangs up, whose signal
- * is asked for only when there is work to do.
+ * is asked for only when there is work to do. Not a literal with a getter: each of those has a shape of its own, which
+ * keeps the request until a full garbage collection.
  */
-export function requesterOf(
-  call: Pick<Call, "signal">,
-  { account, tier }: Pick<Requester, "account" | "tier">,
-): Requester {
-  return {
-    account,
-    tier,
-    get signal() {
-      return call.signal;
-    },
-  };
+class CallRequester implements Requester {
+  readonly account: string;
+  readonly tier: Requester["tier"];
+  readonly #call: Pick<Call, "signal">;
+
+  constructor(call: Pick<Call, "signal">, { account, tier }: Pick<Requester, "account" | "tier">) {
+    this.account = account;
+    this.tier = tier;
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+}
+
+export function requesterOf(call: Pick<Call, "signal">, who: Pick<Requester, "account" | "tier">): Requester {
+  return new CallRequester(call, who);
 }

@@ -36,6 +36,7 @@ import { type FactName, nameOf, type Step, type Steps, type UserMemory } from ".
 
 /** What must be read of a user before a request is decided. */
 export interface Reading {
+  /** Some may be there twice. */
   readonly names: readonly FactName[];
   /** Everything at these places and inside them; "" means all of the user. */
   readonly inside: readonly Place[];
@@ -68,14 +69,14 @@ export interface Decision {
 
 /** Work on all of a user, or a place: it is not done together with other writes of the user. */
 export function isWhole({ changes }: Pick<WriteRequest, "changes">): boolean {
-  return changes.some((change) => readingOfChange(change, []).inside.length > 0);
+  return changes.some((change) => change.kind && readingOfChange(change, []).inside.length > 0);
 }
 
 export function readingOf({ changes, places }: Pick<WriteRequest, "changes" | "places">): Reading {
   const readings = changes.map((change) => readingOfChange(change, places));
-  const names = new Map(readings.flatMap((reading) => reading.names.map((name) => [nameOf(name), name])));
+  if (readings.length === 1) return readings[0]!;
   return {
-    names: [...names.values()],
+    names: readings.flatMap(({ names }) => names),
     inside: readings.flatMap(({ inside }) => inside),
     history: readings.some(({ history }) => history),
   };
@@ -83,7 +84,7 @@ export function readingOf({ changes, places }: Pick<WriteRequest, "changes" | "p
 
 function readingOfChange(change: Change, counted: readonly Place[]): Reading {
   const at = (label: string, places: readonly Place[]) =>
-    [...new Set([...places, ...counted])].map((place) => ({ place, label }));
+    [...places, ...counted.filter((place) => !places.includes(place))].map((place) => ({ place, label }));
   switch (change.kind) {
     case undefined:
     case "expire":
@@ -289,7 +290,7 @@ function* take(memory: UserMemory, steps: Iterable<Step>, isReported: boolean) {
     const numberBefore = memory.freeLabel(label)?.number;
     let before: MadeChange["before"];
     let found = true;
-    if (value !== null) before = memory.set({ ...change, value }, author, nowMs);
+    if (value !== null) before = memory.set(change, value, author, nowMs);
     else {
       ({ before, found } = memory.forget(change, nowMs));
       if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;

@@ -9,13 +9,13 @@ import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
 import { inSlices, type Sliced } from "../../base/slices.ts";
 import { applyLaw, type Decision } from "../../memory/law/law.ts";
-import { type FoundFact, UserMemory } from "../../memory/law/user-memory.ts";
+import { type PlaceCounts, UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { Transaction } from "./connection/database.ts";
 import { counterName, type GroupUser, usersOf } from "./queries/group-locks.ts";
 import { type FoundGroup, readGroup } from "./queries/group-reads.ts";
 import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
-import { countPlaces } from "./queries/place-counts.ts";
+import { countPlaces, mayBecomeFull } from "./queries/place-counts.ts";
 import { Statements } from "./queries/statements.ts";
 
 export interface GroupOptions {
@@ -43,15 +43,10 @@ export function groupTransaction(
     const statements = new Statements(sql, isCluster);
     try {
       const found = await readGroup(statements, requests, group, turn);
-      const memories: UserMemory[] = [];
-      for (const [i, user] of found.users.entries()) {
-        const named = elementAt(users, i);
-        const counts = await countPlaces(statements, named, user);
-        const isWhole = named.inside.length > 0;
-        const memory = new UserMemory({ ...user, named: [], isWhole, ...(counts && { counts }) }, historyMax);
-        await inSlices(addAll(memory, user.named), turn);
-        memories.push(memory);
-      }
+      const counts = new Map<number, PlaceCounts>();
+      for (const [i, user] of found.users.entries())
+        if (mayBecomeFull(user)) counts.set(i, await countPlaces(statements, elementAt(users, i), user));
+      const memories = await inSlices(memoriesOf(users, found, counts, historyMax), turn);
       const deciding = decide(requests, (i) => elementAt(memories, elementAt(userOf, i)), found);
       const decisions = await inSlices(deciding, turn);
       const ofUser = (i: number) => elementAt(users, elementAt(userOf, i));
@@ -72,11 +67,24 @@ export function groupTransaction(
   };
 }
 
-function* addAll(memory: UserMemory, named: readonly FoundFact[]): Sliced<void> {
-  for (const found of named) {
-    yield;
-    memory.add(found);
+function* memoriesOf(
+  users: readonly GroupUser[],
+  found: FoundGroup,
+  counts: ReadonlyMap<number, PlaceCounts>,
+  historyMax: number,
+): Sliced<UserMemory[]> {
+  const memories: UserMemory[] = [];
+  for (const [i, { revision, facts, heads, numbers, labels, named }] of found.users.entries()) {
+    const isWhole = elementAt(users, i).inside.length > 0;
+    const user = { revision, facts, heads, numbers, labels, named: [], isWhole, counts: counts.get(i) };
+    const memory = new UserMemory(user, historyMax);
+    for (const fact of named) {
+      yield;
+      memory.add(fact);
+    }
+    memories.push(memory);
   }
+  return memories;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -131,7 +139,8 @@ function resultsOf(
   return decisions.map((decision, i) => {
     if (decision instanceof Failure) return decision;
     const { outcome } = decision;
-    return { ...outcome, used: outcome.used + (byOthers.get(elementAt(names, i)) ?? 0) };
+    const more = byOthers.get(elementAt(names, i)) ?? 0;
+    return more === 0 ? outcome : { ...outcome, used: outcome.used + more };
   });
 }
 
@@ -162,7 +171,7 @@ function recordsOf(
           kept.set(other, { ...values, answer: null });
     }
     const { channelCount, revision } = outcome;
-    kept.set(request, { channelCount, revision, answer });
+    if (request.idempotency !== undefined) kept.set(request, { channelCount, revision, answer });
     if (request.quota !== undefined && count > 0)
       counted.push({ quota: request.quota, user: userOf(i), count });
     for (const change of request.changes)

@@ -419,7 +419,7 @@ export class PostgresStore implements Store, EventLog {
   }
 
   #ofUser<T>(account: string, userId: string, call: () => Promise<T>): Promise<T> {
-    return this.#hung.guard(userSlot(account, userId), call);
+    return this.#hung.guard(() => userSlot(account, userId), call);
   }
 
   async close(): Promise<void> {

@@ -27,5 +27,5 @@ export function replaySlot(keyId: string, idempotencyKey: string): number {
 
 /** No text from outside holds U+0000, so different parts never give the same joined text. */
 function slotOf(...parts: readonly string[]): number {
-  return hash("sha256", parts.join("\0"), "buffer").readUInt16BE(0) % SLOT_COUNT;
+  return Number.parseInt(hash("sha256", parts.join("\0"), "hex").slice(0, 4), 16) % SLOT_COUNT;
 }

@@ -66,7 +66,9 @@ export class HungWorkers {
   }
 
   /** Runs a call that needs the worker of the slot only; refuses it where that one hangs. */
-  async guard<T>(slot: number, call: () => Promise<T>): Promise<T> {
+  async guard<T>(slotOf: () => number, call: () => Promise<T>): Promise<T> {
+    if (!this.#workers.areMany) return call();
+    const slot = slotOf();
     const worker = this.#workers.of(slot);
     if (this.#hung.has(worker)) throw unavailable("The machine that holds this user does not answer.");
     try {
@@ -74,7 +76,7 @@ export class HungWorkers {
     } catch (error) {
       const cause = error instanceof Failure ? error.extra.cause : error;
       // A lock that somebody else holds for long ends in the same way; then the question is answered at once.
-      if (this.#workers.areMany && isTimedOut(cause) && !this.#hung.has(worker)) {
+      if (isTimedOut(cause) && !this.#hung.has(worker)) {
         this.#hung.add(worker);
         void this.#untilItAnswers(worker, slot);
       }

@@ -21,7 +21,7 @@ import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf, withChecksum } from "./fact-rows.ts";
-import { arraysOf, hexOf, Statements } from "./statements.ts";
+import { arraysOf, type Column, columnsOf, hexOf, Statements } from "./statements.ts";
 
 /** The columns of what was not found are null. */
 type FoundRow = { readonly ticket: number } & (FactRow | { readonly label: null });
@@ -211,18 +211,21 @@ export function readFreeLabels(
   };
 }
 
+const CODE: readonly Column<PlacedCode>[] = [
+  ...columnsOf<PlacedCode>({ place: "text", label: "text", revision: "bigint" }),
+  ["integer", ({ code }) => code.version],
+  ["integer", ({ code }) => code.bits.length],
+  ["bytea", ({ code }) => hexOf(withChecksum(code))],
+];
+
 /** With the same revision a fact has the same value. */
 export function saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Query<void> {
-  const types = ["text", "text", "bigint", "integer", "integer", "bytea"] as const;
-  const cells = codes.map(({ place, label, revision, code }) => {
-    return [place, label, revision, code.version, code.bits.length, hexOf(withChecksum(code))];
-  });
   return async (sql) => {
-    if (cells.length === 0) return;
+    if (codes.length === 0) return;
     await rowsOf(
       (ticket) => new Statements(sql, false).send<Ticketed>`
         UPDATE sideband.facts AS f SET codebook_version = t.version, code_length = t.length, code_bytes = t.bytes
-        FROM (${arraysOf(types, cells)}) AS t (place, label, revision, version, length, bytes)
+        FROM (${arraysOf(CODE, codes)}) AS t (place, label, revision, version, length, bytes)
         WHERE f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
           AND f.place = t.place AND f.label = t.label AND f.revision = t.revision
         RETURNING ${ticket}::bigint AS ticket`,

@@ -25,7 +25,8 @@ export interface FactRow {
 
 export function factOf(row: FactRow): FactRecord {
   const { label_number: number } = row;
-  const fact = { ...keptOf(row), ...(number == null ? {} : { number }) };
+  const kept = keptOf(row);
+  const fact = number == null ? kept : { ...kept, number };
   // Most statements do not ask for the code, and a column that is not in a row must not be read.
   if (!("codebook_version" in row)) return fact;
   const { codebook_version: version, code_length: length, code_bytes: bytes } = row;

@@ -2,7 +2,7 @@
 
 import type { Place, UserChange } from "../../../memory/records.ts";
 import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
-import type { Cell, ColumnType, Statements } from "./statements.ts";
+import { columnsOf, type Statements } from "./statements.ts";
 
 export interface ErasedPlace {
   readonly account: string;
@@ -30,25 +30,22 @@ export function removeEvents(
   );
 }
 
-const EVENT: readonly ColumnType[] = [
-  "integer",
-  "text",
-  "text",
-  "text",
-  "text",
-  "bigint",
-  "text",
-  "text",
-  "bigint",
-];
+const EVENT = columnsOf<GroupEvent & { readonly i: number }>({
+  i: "integer",
+  account: "text",
+  userId: "text",
+  place: "text",
+  label: "text",
+  revision: "bigint",
+  kind: "text",
+  writtenBy: "text",
+  atMs: "bigint",
+});
 
 /** Whoever records an event locks the counter until the commit, so that events can be read in the order of their numbers. */
 export function storeEvents(statements: Statements, events: readonly GroupEvent[]): Promise<unknown>[] {
   return statements.parts(events).map((some) => {
-    const cells = some.map((event, i): Cell[] => {
-      const { account, userId, place, label, revision, kind, writtenBy, atMs } = event;
-      return [i + 1, account, userId, place, label, revision, kind, writtenBy, atMs];
-    });
+    const rows = some.map((event, i) => ({ ...event, i: i + 1 }));
     return ticketed(
       (ticket) => statements.send<Ticketed>`
         WITH counter AS (
@@ -56,7 +53,7 @@ export function storeEvents(statements: Statements, events: readonly GroupEvent[
           WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${some.length}::bigint AS before)
         INSERT INTO sideband.events (number, account, user_id, place, label, revision, kind, written_by, at_ms)
         SELECT c.before + t.i, t.account, t.user_id, t.place, t.label, t.revision, t.kind, t.written_by, t.at_ms
-        FROM counter AS c, (${statements.rows(EVENT, cells)})
+        FROM counter AS c, (${statements.rows(EVENT, rows)})
           AS t (i, account, user_id, place, label, revision, kind, written_by, at_ms)
         RETURNING ${ticket}::bigint AS ticket`,
     );

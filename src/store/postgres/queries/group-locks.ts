@@ -12,7 +12,7 @@ import type { Replay, WriteRequest } from "../../../memory/ports.ts";
 import type { Place } from "../../../memory/records.ts";
 import { DIRECTORY_SLOT, replaySlot, userSlot } from "../cluster/placement.ts";
 import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
-import { arraysOf, type Cell, hexOf, part, type Statements } from "./statements.ts";
+import { type Column, columnsIn, columnsOf, hexOf, part, type Statements } from "./statements.ts";
 
 /** A user of the group, with what its writes name. */
 export interface GroupUser {
@@ -40,13 +40,14 @@ export function usersOf(requests: readonly WriteRequest[]): { users: GroupUser[]
     const names = readings.flatMap((reading) => reading.names);
     const places = [...new Set(writes.flatMap((write) => write.places))];
     // Each write counts the labels of its places, also those that another one names.
-    const labels = new Set(names.map(({ label }) => label));
-    const counted = [...labels].flatMap((label) => places.map((place) => ({ place, label })));
+    const labels = writes.length === 1 ? [] : [...new Set(names.map(({ label }) => label))];
+    const counted = labels.flatMap((label) => places.map((place) => ({ place, label })));
+    const named = [...names, ...counted];
     return {
       slot: userSlot(account, userId),
       account,
       userId,
-      names: [...new Map([...names, ...counted].map((name) => [nameOf(name), name])).values()],
+      names: named.length === 1 ? named : [...new Map(named.map((name) => [nameOf(name), name])).values()],
       inside: readings.flatMap((reading) => reading.inside),
       history: readings.some((reading) => reading.history),
     };
@@ -59,6 +60,18 @@ export function usersOf(requests: readonly WriteRequest[]): { users: GroupUser[]
 export function userName({ account, userId }: Pick<WriteRequest, "account" | "userId">): string {
   return `${account}\0${userId}`;
 }
+
+export const USER = columnsIn(
+  "user",
+  columnsOf<GroupUser>({ slot: "integer", account: "text", userId: "text" }),
+);
+
+export const userSlotOf = ({ user }: { readonly user: GroupUser }) => user.slot;
+
+export const NAME: readonly Column<{ readonly user: GroupUser; readonly fact: FactName }>[] = [
+  ...USER,
+  ...columnsIn("fact", columnsOf<FactName>({ place: "text", label: "text" })),
+];
 
 export interface FoundReplay {
   /** No record was there. */
@@ -85,14 +98,11 @@ export async function lockReplays(
     (a, b) => a.slot - b.slot || compare(a.keyId, b.keyId) || compare(a.key, b.key),
   );
   if (wanted.length === 0) return new Map();
-  const cells = wanted.map(({ slot, keyId, key, fingerprint, expiresAtMs }): Cell[] => {
-    return [slot, keyId, key, hexOf(fingerprint), expiresAtMs, 0, 0];
-  });
   const found = await answerOf(
     (ticket) => statements.send<ReplayRow>`
       INSERT INTO sideband.replays AS r
         (slot, key_id, idempotency_key, fingerprint, expires_at_ms, channel_count, revision)
-      ${statements.rows(["integer", "text", "text", "bytea", "bigint", "integer", "bigint"], cells)}
+      ${statements.rows(NEW_REPLAY, wanted)}
       ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET slot = r.slot
       RETURNING ${ticket}::bigint AS ticket, r.key_id, r.idempotency_key, r.xmax = 0 AS is_new, r.fingerprint,
         r.channel_count, r.revision, r.expires_at_ms`,
@@ -111,14 +121,32 @@ export async function lockReplays(
   );
 }
 
-/** The idempotency keys of a group, with the positions of their writes. */
-export function replayKeysOf(requests: readonly WriteRequest[]) {
+export interface ReplayKey extends NonNullable<WriteRequest["idempotency"]> {
+  readonly slot: number;
+  /** The position of its write. */
+  readonly write: number;
+}
+
+/** The idempotency keys of a group. */
+export function replayKeysOf(requests: readonly WriteRequest[]): ReplayKey[] {
   return requests.flatMap(({ idempotency }, write) =>
     idempotency === undefined
       ? []
       : [{ ...idempotency, write, slot: replaySlot(idempotency.keyId, idempotency.key) }],
   );
 }
+
+type KeyRow = Pick<ReplayKey, "slot" | "keyId" | "key">;
+
+export const REPLAY_KEY = columnsOf<KeyRow>({ slot: "integer", keyId: "text", key: "text" });
+
+export const REPLAY: readonly Column<ReplayKey>[] = [
+  ...REPLAY_KEY,
+  ["bytea", ({ fingerprint }) => hexOf(fingerprint)],
+  ["bigint", ({ expiresAtMs }) => expiresAtMs],
+];
+
+const NEW_REPLAY: readonly Column<ReplayKey>[] = [...REPLAY, ["integer", () => 0], ["bigint", () => 0]];
 
 export function counterName({ keyId, month }: { readonly keyId: string; readonly month: string }): string {
   return `${keyId}\0${month}`;
@@ -164,13 +192,15 @@ export async function lockUsers(
   statements: Statements,
   users: readonly GroupUser[],
 ): Promise<Map<string, UserCounts>> {
-  const cells = users.map(({ slot, account, userId }): Cell[] => [slot, account, userId]);
-  const types = ["integer", "text", "text"] as const;
   const isMissing = statements.isCluster
     ? part``
-    : part`WHERE (SELECT count(*) FROM known) < ${cells.length}::bigint`;
+    : part`WHERE (SELECT count(*) FROM known) < ${users.length}::bigint`;
+  const rows = statements.rows(
+    USER,
+    users.map((user) => ({ user })),
+  );
   const made = part`
-    INSERT INTO sideband.users AS u (slot, account, user_id) ${statements.rows(types, cells)} ${isMissing}
+    INSERT INTO sideband.users AS u (slot, account, user_id) ${rows} ${isMissing}
     ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = u.revision`;
   const found = await answerOf((ticket) => {
     const counts = part`u.revision, u.facts, u.heads, u.numbers`;
@@ -178,7 +208,7 @@ export async function lockUsers(
     if (statements.isCluster) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
     return statements.send<UserCounts>`
       WITH known AS (
-        SELECT ${columns} FROM (${arraysOf(types, cells)}) AS t (slot, account, user_id)
+        SELECT ${columns} FROM (${rows}) AS t (slot, account, user_id)
         JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id
         ORDER BY u.slot, u.account, u.user_id FOR NO KEY UPDATE OF u),
       made AS (${made} RETURNING ${columns})

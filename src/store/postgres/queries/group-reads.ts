@@ -20,10 +20,15 @@ import {
   lockLabels,
   lockReplays,
   lockUsers,
+  NAME,
+  REPLAY_KEY,
+  type ReplayKey,
   replayKeysOf,
+  USER,
   userName,
+  userSlotOf,
 } from "./group-locks.ts";
-import { allOf, arraysOf, type Cell, type Part, part, type Statements } from "./statements.ts";
+import { allOf, arraysOf, columnsOf, type Part, part, type Statements } from "./statements.ts";
 
 export interface FoundUserRow {
   readonly revision: number;
@@ -166,36 +171,41 @@ const NO_ENDS = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::t
 const NO_TIMES = part`${NO_ENDS}, NULL::integer, NULL::text`;
 const NO_FACT = part`NULL::bigint, ${NO_TIMES}`;
 
+interface Numbered {
+  readonly number: number;
+}
+
+const NUMBER = columnsOf<Numbered>({ number: "integer" });
+const NUMBERED_NAME = [...NAME, ...NUMBER];
+const NUMBERED_USER = [...USER, ...NUMBER];
+
 /** Of labels that have no fact any more the history tells which value was the last. */
 function namedParts(statements: Statements, users: readonly GroupUser[]): Part[] {
-  const cellsOf = (isWanted: (user: GroupUser) => boolean) =>
-    users.flatMap((user, i) => {
-      const { slot, account, userId, inside, names } = user;
-      if (inside.length > 0 || !isWanted(user)) return [];
-      return names.map(({ place, label }): Cell[] => [slot, account, userId, place, label, i]);
-    });
-  const named = cellsOf(() => true);
-  const withHistory = cellsOf(({ history }) => history);
-  const namesOf = (cells: readonly Cell[][]) => part`
-    (${arraysOf(["integer", "text", "text", "text", "text", "integer"], cells)})
-      AS t (slot, account, user_id, place, label, number)`;
-  const joinOf = (cells: readonly Cell[][]) => part`
+  const named = users.flatMap((user, number) =>
+    user.inside.length > 0 ? [] : user.names.map((fact) => ({ user, fact, number })),
+  );
+  const withHistory = named.filter(({ user }) => user.history);
+  const namesOf = (rows: typeof named) => part`
+    (${arraysOf(NUMBERED_NAME, rows)}) AS t (slot, account, user_id, place, label, number)`;
+  const joinOf = (rows: typeof named) => part`
     f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place AND f.label = t.label
-    ${statements.slotsOf(cells)}`;
+    ${statements.slotsOf(rows, userSlotOf)}`;
   const parts: Part[] = [];
-  if (named.length > 0)
+  if (named.length > 0) {
+    const [names, join] = [namesOf(named), joinOf(named)];
     parts.push(
       part`
         SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number, NULL::text
-        FROM ${namesOf(named)} JOIN sideband.facts AS f ON ${joinOf(named)}`,
+        FROM ${names} JOIN sideband.facts AS f ON ${join}`,
       part`
         SELECT 'last', t.number, f.place, f.label, max(f.ordinal), NULL::text, ${NO_FACT}
-        FROM ${namesOf(named)}
+        FROM ${names}
         JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id AND u.heads > 0
-          ${statements.slotsOf(named, "u")}
-        JOIN sideband.history AS f ON f.slot = u.slot AND ${joinOf(named)}
+          ${statements.slotsOf(named, userSlotOf, "u")}
+        JOIN sideband.history AS f ON f.slot = u.slot AND ${join}
         GROUP BY f.slot, t.number, f.place, f.label`,
     );
+  }
   if (withHistory.length > 0)
     parts.push(part`
       SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.former
@@ -203,18 +213,23 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
   return parts;
 }
 
+const OUTSIDE = columnsOf<Numbered & { readonly outside: string }>({ number: "integer", outside: "text" });
+
+/** The users of whom more is asked than names. */
+function wholeOf(users: readonly GroupUser[]) {
+  return users.flatMap((user, number) => (user.inside.length === 0 ? [] : [{ user, number }]));
+}
+
 /** Everything at places of users and inside them. */
 function insideParts(statements: Statements, users: readonly GroupUser[]): Part[] {
-  const whole = users.flatMap(({ slot, account, userId, inside }, i): Cell[][] => {
-    return inside.length === 0 ? [] : [[slot, account, userId, i]];
-  });
+  const whole = wholeOf(users);
   if (whole.length === 0) return [];
-  const outsides = users.flatMap(({ inside }, i) => inside.map((outside): Cell[] => [i, outside]));
-  const ofUsers = part`
-    (${arraysOf(["integer", "text", "text", "integer"], whole)}) AS t (slot, account, user_id, number)`;
+  const outsides = whole.flatMap(({ user, number }) => user.inside.map((outside) => ({ number, outside })));
+  const ofUsers = part`(${arraysOf(NUMBERED_USER, whole)}) AS t (slot, account, user_id, number)`;
   const isInside = part`
-    f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${statements.slotsOf(whole)} AND EXISTS (
-      SELECT FROM (${arraysOf(["integer", "text"], outsides)}) AS o (number, outside) WHERE o.number = t.number
+    f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${statements.slotsOf(whole, userSlotOf)}
+    AND EXISTS (
+      SELECT FROM (${arraysOf(OUTSIDE, outsides)}) AS o (number, outside) WHERE o.number = t.number
         AND (o.outside = '' OR f.place = o.outside OR starts_with(f.place, o.outside || '/')))`;
   return [
     part`
@@ -226,26 +241,31 @@ function insideParts(statements: Statements, users: readonly GroupUser[]): Part[
   ];
 }
 
+interface NamedLabel extends Numbered {
+  readonly user: GroupUser;
+  readonly label: string | null;
+}
+
+const LABEL = [...NUMBERED_USER, ...columnsOf<NamedLabel>({ label: "text" })];
+
 /** The free labels that are named, and all of a user of whom more is asked than names. */
 function labelParts(statements: Statements, users: readonly GroupUser[]): Part[] {
-  const partOf = (cells: readonly Cell[][], isWanted: Part) => {
-    if (cells.length === 0) return [];
+  const partOf = (rows: readonly NamedLabel[], isWanted: Part) => {
+    if (rows.length === 0) return [];
     return [
       part`
         SELECT 'label', t.number, NULL::text, f.label, f.uses, f.description, NULL::bigint, ${NO_ENDS}, f.number, NULL::text
-        FROM (${arraysOf(["integer", "text", "text", "text", "integer"], cells)})
-          AS t (slot, account, user_id, label, number)
+        FROM (${arraysOf(LABEL, rows)}) AS t (slot, account, user_id, number, label)
         JOIN sideband.free_labels AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id
-          ${isWanted} ${statements.slotsOf(cells)}`,
+          ${isWanted} ${statements.slotsOf(rows, userSlotOf)}`,
     ];
   };
-  const named = users.flatMap(({ slot, account, userId, names, inside }, i): Cell[][] => {
-    const labels = new Set(names.map(({ label }) => label).filter((label) => !findChannel(label)));
-    return inside.length > 0 ? [] : [...labels].map((label) => [slot, account, userId, label, i]);
+  const named = users.flatMap((user, number): NamedLabel[] => {
+    if (user.inside.length > 0) return [];
+    const free = user.names.filter(({ label }) => !findChannel(label));
+    return [...new Set(free.map(({ label }) => label))].map((label) => ({ user, label, number }));
   });
-  const whole = users.flatMap(({ slot, account, userId, inside }, i): Cell[][] => {
-    return inside.length === 0 ? [] : [[slot, account, userId, null, i]];
-  });
+  const whole = wholeOf(users).map((row) => ({ ...row, label: null }));
   return [...partOf(named, part`AND f.label = t.label`), ...partOf(whole, part``)];
 }
 
@@ -277,24 +297,25 @@ function viewsOf(requests: readonly WriteRequest[], userOf: readonly number[]) {
   return { views, viewOf };
 }
 
+const VIEW = [...NUMBERED_USER, ...columnsOf<{ readonly place: string }>({ place: "text" })];
+
 /** In several places a label may have several facts, and counts until the last of them ends. */
 function viewParts(statements: Statements, users: readonly GroupUser[], views: readonly GroupView[]): Part[] {
   const partOf = (isWanted: (view: GroupView) => boolean, until: Part, grouping: Part) => {
-    const cells = views.flatMap((view, i) => {
-      const { slot, account, userId } = elementAt(users, view.user);
-      return isWanted(view) ? view.places.map((place): Cell[] => [slot, account, userId, place, i]) : [];
+    const rows = views.flatMap((view, number) => {
+      const user = elementAt(users, view.user);
+      return isWanted(view) ? view.places.map((place) => ({ user, place, number })) : [];
     });
-    if (cells.length === 0) return [];
+    if (rows.length === 0) return [];
     return [
       part`
         SELECT 'view', c.number, NULL::text, NULL::text, (count(*) - count(c.until))::integer,
           string_agg(c.until::text, ','), ${NO_FACT}
         FROM (
           SELECT f.slot, t.number, ${until} AS until
-          FROM (${arraysOf(["integer", "text", "text", "text", "integer"], cells)})
-            AS t (slot, account, user_id, place, number)
+          FROM (${arraysOf(VIEW, rows)}) AS t (slot, account, user_id, number, place)
           JOIN sideband.facts AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id
-            AND f.place = t.place ${statements.slotsOf(cells)} ${grouping}) AS c
+            AND f.place = t.place ${statements.slotsOf(rows, userSlotOf)} ${grouping}) AS c
         GROUP BY c.slot, c.number`,
     ];
   };
@@ -305,20 +326,17 @@ function viewParts(statements: Statements, users: readonly GroupUser[], views: r
   ];
 }
 
+const WRITE_KEY = [...REPLAY_KEY, ...columnsOf<ReplayKey>({ write: "integer" })];
+
 function answerParts(statements: Statements, requests: readonly WriteRequest[]): Part[] {
-  const cells = replayKeysOf(requests).map(({ slot, keyId, key, write }): Cell[] => [
-    slot,
-    keyId,
-    key,
-    write,
-  ]);
-  if (cells.length === 0) return [];
+  const keys = replayKeysOf(requests);
+  if (keys.length === 0) return [];
   return [
     part`
       SELECT 'answer', t.write, NULL::text, NULL::text, NULL::integer, a.answer, a.revision, ${NO_TIMES}
-      FROM (${arraysOf(["integer", "text", "text", "integer"], cells)}) AS t (slot, key_id, key, write)
+      FROM (${arraysOf(WRITE_KEY, keys)}) AS t (slot, key_id, key, write)
       JOIN sideband.answers AS a ON a.slot = t.slot AND a.key_id = t.key_id AND a.idempotency_key = t.key
-        ${statements.slotsOf(cells, "a")}`,
+        ${statements.slotsOf(keys, ({ slot }) => slot, "a")}`,
   ];
 }
 
@@ -345,14 +363,19 @@ function countersOf(requests: readonly WriteRequest[]) {
 }
 
 function usedParts(statements: Statements, counters: ReturnType<typeof countersOf>): Part[] {
-  const cells = counters.map(({ keyId, month }, i): Cell[] => [quotaSlot(keyId), keyId, month, i]);
-  if (cells.length === 0) return [];
+  const rows = counters.map(({ keyId, month }, number) => ({
+    slot: quotaSlot(keyId),
+    keyId,
+    key: month,
+    number,
+  }));
+  if (rows.length === 0) return [];
   return [
     part`
       SELECT 'used', t.number, NULL::text, NULL::text, NULL::integer, NULL::text, c.used, ${NO_TIMES}
-      FROM (${arraysOf(["integer", "text", "text", "integer"], cells)}) AS t (slot, key_id, month, number)
+      FROM (${arraysOf([...REPLAY_KEY, ...NUMBER], rows)}) AS t (slot, key_id, month, number)
       JOIN sideband.month_counters AS c ON c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month
-        ${statements.slotsOf(cells, "c")}`,
+        ${statements.slotsOf(rows, ({ slot }) => slot, "c")}`,
   ];
 }
 

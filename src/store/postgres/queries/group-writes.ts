@@ -3,18 +3,29 @@
 import { elementAt } from "../../../base/assert.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
 import type { FactDifference, UserMemory } from "../../../memory/law/user-memory.ts";
-import type { FactRecord, WriteRequest } from "../../../memory/ports.ts";
+import type { EarlierFact, FactRecord, WriteRequest } from "../../../memory/ports.ts";
 import type { FreeLabel } from "../../../memory/records.ts";
-import { quotaSlot, replaySlot } from "../cluster/placement.ts";
+import { quotaSlot } from "../cluster/placement.ts";
 import { answerOf, type Ticketed } from "../connection/tickets.ts";
 import { type ErasedPlace, type GroupEvent, removeEvents, storeEvents } from "./group-events.ts";
-import { compare, counterName, type GroupUser } from "./group-locks.ts";
+import {
+  compare,
+  counterName,
+  type GroupUser,
+  NAME,
+  REPLAY,
+  REPLAY_KEY,
+  type ReplayKey,
+  replayKeysOf,
+  USER,
+  userSlotOf,
+} from "./group-locks.ts";
 import {
   allOf,
   arraysOf,
-  type Cell,
-  type ColumnType,
-  hexOf,
+  type Column,
+  columnsIn,
+  columnsOf,
   type Part,
   part,
   type Statements,
@@ -22,7 +33,7 @@ import {
 
 /** What is stored of a group beside its users' memories. */
 export interface GroupRecords {
-  /** Writes that are stored: their replay records, and what else of their answers is kept. */
+  /** Writes with a key that are stored: their replay records, and what else of their answers is kept. */
   readonly kept: ReadonlyMap<WriteRequest, { channelCount: number; revision: number; answer: string | null }>;
   /** Writes whose new replay records stand for nothing. */
   readonly unkept: readonly WriteRequest[];
@@ -123,68 +134,64 @@ export async function storeGroup(
 
 interface ChangedFact {
   readonly user: GroupUser;
-  readonly difference: FactDifference;
+  readonly fact: FactDifference;
 }
 
 function* changesOf(users: readonly GroupUser[], memories: readonly UserMemory[]): Sliced<ChangedFact[]> {
   const changed: ChangedFact[] = [];
   for (const [i, user] of users.entries()) {
-    for (const difference of elementAt(memories, i).differences()) {
+    for (const fact of elementAt(memories, i).differences()) {
       yield;
-      changed.push({ user, difference });
+      changed.push({ user, fact });
     }
   }
   return changed;
 }
 
-const USER: readonly ColumnType[] = ["integer", "text", "text"];
-const NAME: readonly ColumnType[] = [...USER, "text", "text"];
-
-function userCells({ slot, account, userId }: GroupUser): Cell[] {
-  return [slot, account, userId];
-}
-
-function nameCells({ user, difference }: ChangedFact): Cell[] {
-  return [...userCells(user), difference.place, difference.label];
-}
-
 function removeFacts(statements: Statements, changed: readonly ChangedFact[]): Part[] {
-  const gone = changed.filter(({ difference: { before, present } }) => before && !present).map(nameCells);
+  const gone = changed.filter(({ fact: { before, present } }) => before && !present);
   return statements.parts(gone).map(
-    (cells) => part`
-      DELETE FROM sideband.facts AS f USING (${arraysOf(NAME, cells)}) AS t (slot, account, user_id, place, label)
+    (rows) => part`
+      DELETE FROM sideband.facts AS f USING (${arraysOf(NAME, rows)}) AS t (slot, account, user_id, place, label)
       WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-        AND f.label = t.label ${statements.slotsOf(cells)}`,
+        AND f.label = t.label ${statements.slotsOf(rows, userSlotOf)}`,
   );
 }
 
-const VALUE: readonly ColumnType[] = [
-  "integer",
-  "bigint",
-  "bigint",
-  "bigint",
-  "text",
-  "text",
-  "text",
-  "text",
+const VALUE = columnsOf<Omit<FactRecord, "code">>({
+  ordinal: "integer",
+  revision: "bigint",
+  updatedAtMs: "bigint",
+  sinceMs: "bigint",
+  value: "text",
+  writtenBy: "text",
+  sessionId: "text",
+  origin: "text",
+  expiresAtMs: "bigint",
+});
+
+const PRESENT = [...NAME, ...columnsIn("fact", [...VALUE, ...columnsOf<FactRecord>({ number: "integer" })])];
+
+const ENDED: readonly Column<EarlierFact>[] = [
+  ...columnsOf<EarlierFact>({ ended: "text", endedAtMs: "bigint" }),
+  ["text", ({ former }) => (former === undefined ? null : JSON.stringify(former))],
+];
+const EARLIER = [...NAME, ...columnsIn("fact", [...VALUE, ...ENDED])];
+
+const DROPPED: readonly Column<ChangedFact>[] = [
+  ...NAME,
+  ["integer", ({ fact }) => Math.min(fact.dropBelow, INTEGER_MAX)],
 ];
 
-function valueCells(fact: Omit<FactRecord, "expiresAtMs" | "code">): Cell[] {
-  const { ordinal, revision, updatedAtMs, sinceMs, value, writtenBy, sessionId, origin = null } = fact;
-  return [ordinal, revision, updatedAtMs, sinceMs, value, writtenBy, sessionId, origin];
-}
-
 function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Part[] {
-  const put = changed.flatMap((fact) => {
-    const { present } = fact.difference;
-    if (present === undefined) return [];
-    return [[...nameCells(fact), ...valueCells(present), present.expiresAtMs, present.number ?? null]];
-  });
+  const put = changed.flatMap(({ user, fact: { present } }) =>
+    present === undefined ? [] : [{ user, fact: present }],
+  );
   return statements.parts(put).map(
-    (cells) => part`
+    (rows) => part`
       INSERT INTO sideband.facts AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
         since_ms, value, written_by, session_id, origin, expires_at_ms, number)
-      ${statements.rows([...NAME, ...VALUE, "bigint", "integer"], cells)}
+      ${statements.rows(PRESENT, rows)}
       ON CONFLICT (slot, account, user_id, place, label) DO UPDATE SET ordinal = excluded.ordinal,
         revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms,
         value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id, origin = excluded.origin,
@@ -193,34 +200,23 @@ function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Pa
 }
 
 function shortenHistory(statements: Statements, changed: readonly ChangedFact[]): Part[] {
-  const dropped = changed
-    .filter(({ difference: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0)
-    .map((fact) => [...nameCells(fact), Math.min(fact.difference.dropBelow, INTEGER_MAX)]);
+  const dropped = changed.filter(({ fact: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0);
   return statements.parts(dropped).map(
-    (cells) => part`
-      DELETE FROM sideband.history AS f USING (${arraysOf([...NAME, "integer"], cells)})
+    (rows) => part`
+      DELETE FROM sideband.history AS f USING (${arraysOf(DROPPED, rows)})
         AS t (slot, account, user_id, place, label, below)
       WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-        AND f.label = t.label AND f.ordinal < t.below ${statements.slotsOf(cells)}`,
+        AND f.label = t.label AND f.ordinal < t.below ${statements.slotsOf(rows, userSlotOf)}`,
   );
 }
 
 function storeHistory(statements: Statements, changed: readonly ChangedFact[]): Part[] {
-  const added = changed.flatMap((fact) =>
-    fact.difference.added.map((earlier) => [
-      ...nameCells(fact),
-      ...valueCells(earlier),
-      earlier.expiresAtMs,
-      earlier.ended,
-      earlier.endedAtMs,
-      earlier.former === undefined ? null : JSON.stringify(earlier.former),
-    ]),
-  );
+  const added = changed.flatMap(({ user, fact }) => fact.added.map((earlier) => ({ user, fact: earlier })));
   return statements.parts(added).map(
-    (cells) => part`
+    (rows) => part`
       INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
         since_ms, value, written_by, session_id, origin, expires_at_ms, ended, ended_at_ms, former)
-      ${statements.rows([...NAME, ...VALUE, "bigint", "text", "bigint", "text"], cells)}`,
+      ${statements.rows(EARLIER, rows)}`,
   );
 }
 
@@ -230,26 +226,30 @@ interface ChangedLabel {
   readonly present: FreeLabel | undefined;
 }
 
+const LABEL = [...USER, ...columnsOf<ChangedLabel>({ label: "text" })];
+
+const TERMS = columnsOf<FreeLabel>({ number: "integer", uses: "integer", description: "text" });
+const PRESENT_LABEL: readonly Column<ChangedLabel>[] = [
+  ...LABEL,
+  ...columnsIn("present", TERMS as Column<FreeLabel | undefined>[]),
+];
+
 function removeFreeLabels(statements: Statements, labels: readonly ChangedLabel[]): Part[] {
   const gone = labels.filter(({ present }) => present === undefined);
-  return statements.parts(gone.map(({ user, label }): Cell[] => [...userCells(user), label])).map(
-    (cells) => part`
-      DELETE FROM sideband.free_labels AS f USING (${arraysOf([...USER, "text"], cells)})
-        AS t (slot, account, user_id, label)
+  return statements.parts(gone).map(
+    (rows) => part`
+      DELETE FROM sideband.free_labels AS f USING (${arraysOf(LABEL, rows)}) AS t (slot, account, user_id, label)
       WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.label = t.label
-        ${statements.slotsOf(cells)}`,
+        ${statements.slotsOf(rows, userSlotOf)}`,
   );
 }
 
 function storeFreeLabels(statements: Statements, labels: readonly ChangedLabel[]): Part[] {
-  const put = labels.flatMap(({ user, label, present }): Cell[][] => {
-    if (present === undefined) return [];
-    return [[...userCells(user), label, present.number, present.uses, present.description]];
-  });
+  const put = labels.filter(({ present }) => present !== undefined);
   return statements.parts(put).map(
-    (cells) => part`
+    (rows) => part`
       INSERT INTO sideband.free_labels AS f (slot, account, user_id, label, number, uses, description)
-      ${statements.rows([...USER, "text", "integer", "integer", "text"], cells)}
+      ${statements.rows(PRESENT_LABEL, rows)}
       ON CONFLICT (slot, account, user_id, label) DO UPDATE SET number = excluded.number, uses = excluded.uses,
         description = excluded.description`,
   );
@@ -260,83 +260,95 @@ interface StoredUser {
   readonly memory: UserMemory;
 }
 
+const COUNTS = columnsOf<UserMemory>({
+  revision: "bigint",
+  facts: "integer",
+  heads: "integer",
+  numbers: "integer",
+});
+const STORED_USER = [...USER, ...columnsIn("memory", COUNTS)];
+
 /** A user without facts and history is removed: nothing shows that the user ever existed. */
 function removeUsers(statements: Statements, users: readonly StoredUser[]): Part[] {
   const empty = users.filter(({ memory: { facts, heads } }) => facts + heads === 0);
-  return statements.parts(empty.map(({ user }) => userCells(user))).map(
-    (cells) => part`
-      DELETE FROM sideband.users AS f USING (${arraysOf(USER, cells)}) AS t (slot, account, user_id)
-      WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${statements.slotsOf(cells)}`,
+  return statements.parts(empty).map(
+    (rows) => part`
+      DELETE FROM sideband.users AS f USING (${arraysOf(USER, rows)}) AS t (slot, account, user_id)
+      WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id
+        ${statements.slotsOf(rows, userSlotOf)}`,
   );
 }
 
 function storeUsers(statements: Statements, users: readonly StoredUser[]): Part[] {
   const used = users.filter(({ memory: { facts, heads } }) => facts + heads > 0);
-  return statements
-    .parts(
-      used.map(({ user, memory: { revision, facts, heads, numbers } }): Cell[] => {
-        return [...userCells(user), revision, facts, heads, numbers];
-      }),
-    )
-    .map(
-      (cells) => part`
+  return statements.parts(used).map(
+    (rows) => part`
       INSERT INTO sideband.users AS u (slot, account, user_id, revision, facts, heads, numbers)
-      ${statements.rows([...USER, "bigint", "integer", "integer", "integer"], cells)}
+      ${statements.rows(STORED_USER, rows)}
       ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = excluded.revision, facts = excluded.facts,
         heads = excluded.heads, numbers = excluded.numbers`,
-    );
+  );
 }
+
+type UserName = Pick<WriteRequest, "account" | "userId">;
+
+const USER_NAME = columnsOf<UserName>({ account: "text", userId: "text" });
 
 function removeReplays({ unkept, wiped }: GroupRecords): Part[] {
   const changes: Part[] = [];
   if (unkept.length > 0)
     changes.push(part`
-      DELETE FROM sideband.replays AS r USING (${arraysOf(USER, unkept.map(replayCells))}) AS t (slot, key_id, key)
+      DELETE FROM sideband.replays AS r USING (${arraysOf(REPLAY_KEY, replayKeysOf(unkept))}) AS t (slot, key_id, key)
       WHERE r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key`);
-  if (wiped.length > 0) {
-    const users = wiped.map(({ account, userId }) => [account, userId]);
+  if (wiped.length > 0)
     changes.push(part`
-      DELETE FROM sideband.answers AS a USING (${arraysOf(["text", "text"], users)}) AS t (account, user_id)
+      DELETE FROM sideband.answers AS a USING (${arraysOf(USER_NAME, wiped)}) AS t (account, user_id)
       WHERE a.account = t.account AND a.user_id = t.user_id`);
-  }
   return changes;
 }
 
+interface KeptReplay extends ReplayKey, UserName {
+  readonly channelCount: number;
+  readonly revision: number;
+  readonly answer: string | null;
+}
+
+const KEPT_REPLAY = [...REPLAY, ...columnsOf<KeptReplay>({ channelCount: "integer", revision: "bigint" })];
+
+const KEPT_ANSWER = [
+  ...REPLAY_KEY,
+  ...columnsOf<KeptReplay>({ revision: "bigint", expiresAtMs: "bigint" }),
+  ...USER_NAME,
+  ...columnsOf<KeptReplay>({ answer: "text" }),
+];
+
 function storeReplays(statements: Statements, { kept }: GroupRecords): Part[] {
-  const all = [...kept].filter(([{ idempotency }]) => idempotency !== undefined);
-  const numbers = all.map(([request, { channelCount, revision }]): Cell[] => {
-    const { fingerprint, expiresAtMs } = request.idempotency!;
-    return [...replayCells(request), hexOf(fingerprint), expiresAtMs, channelCount, revision];
+  const requests = [...kept.keys()];
+  const all = replayKeysOf(requests).map((key): KeptReplay => {
+    const request = elementAt(requests, key.write);
+    const { account, userId } = request;
+    return { ...key, account, userId, ...kept.get(request)! };
   });
-  const answers = all.flatMap(([request, { revision, answer }]): Cell[][] => {
-    const { account, userId, idempotency } = request;
-    if (answer === null) return [];
-    return [[...replayCells(request), revision, idempotency!.expiresAtMs, account, userId, answer]];
-  });
+  const answers = all.filter(({ answer }) => answer !== null);
   return [
-    ...statements.parts(numbers).map(
-      (cells) => part`
+    ...statements.parts(all).map(
+      (rows) => part`
         INSERT INTO sideband.replays AS r
           (slot, key_id, idempotency_key, fingerprint, expires_at_ms, channel_count, revision)
-        ${statements.rows([...USER, "bytea", "bigint", "integer", "bigint"], cells)}
+        ${statements.rows(KEPT_REPLAY, rows)}
         ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET fingerprint = excluded.fingerprint,
           expires_at_ms = excluded.expires_at_ms, channel_count = excluded.channel_count, revision = excluded.revision`,
     ),
     ...statements.parts(answers).map(
-      (cells) => part`
+      (rows) => part`
         INSERT INTO sideband.answers AS a
           (slot, key_id, idempotency_key, revision, expires_at_ms, account, user_id, answer)
-        ${statements.rows([...USER, "bigint", "bigint", "text", "text", "text"], cells)}
+        ${statements.rows(KEPT_ANSWER, rows)}
         ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET revision = excluded.revision,
           expires_at_ms = excluded.expires_at_ms, account = excluded.account, user_id = excluded.user_id,
           answer = excluded.answer`,
     ),
   ];
-}
-
-function replayCells({ idempotency }: WriteRequest): Cell[] {
-  const { keyId, key } = idempotency!;
-  return [replaySlot(keyId, key), keyId, key];
 }
 
 /** Sums for each counter, sorted, since others may lock them at the same time. A key without a limit counts in the slot of the user. */
@@ -370,10 +382,13 @@ function countsOf({ counted }: GroupRecords): { months: Count[]; days: Count[] }
   return { months: sorted(months), days: sorted(days) };
 }
 
+const COUNT = columnsOf<Count>({ slot: "integer", keyId: "text", period: "text", count: "bigint" });
+const LIMITED_COUNT = [...COUNT, ...columnsOf<Count>({ most: "bigint" })];
+
 function countDays(statements: Statements, days: readonly Count[]): Part[] {
-  return statements.parts(days.map(({ slot, keyId, period, count }) => [slot, keyId, period, count])).map(
-    (cells) => part`
-      INSERT INTO sideband.day_counters AS c (slot, key_id, day, used) ${statements.rows([...USER, "bigint"], cells)}
+  return statements.parts(days).map(
+    (rows) => part`
+      INSERT INTO sideband.day_counters AS c (slot, key_id, day, used) ${statements.rows(COUNT, rows)}
       ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`,
   );
 }
@@ -394,16 +409,15 @@ function countMonths(
   used: ReadonlyMap<string, number>,
 ): Promise<readonly MonthRow[]>[] {
   const isKnown = ({ keyId, period }: Count) => used.has(counterName({ keyId, month: period }));
-  const cellsOf = ({ slot, keyId, period, count, most }: Count): Cell[] => [slot, keyId, period, count, most];
-  const known = months.filter(isKnown).map(cellsOf);
-  const first = months.filter((count) => !isKnown(count)).map((count) => cellsOf(count).slice(0, 4));
+  const known = months.filter(isKnown);
+  const first = months.filter((count) => !isKnown(count));
   const counting: Promise<readonly MonthRow[]>[] = [];
   if (known.length > 0)
     counting.push(
       answerOf(
         (ticket) => statements.send<MonthRow>`
           UPDATE sideband.month_counters AS c SET used = CASE WHEN c.used <= t.most THEN c.used + t.count END
-          FROM (${arraysOf([...USER, "bigint", "bigint"], known)}) AS t (slot, key_id, month, count, most)
+          FROM (${arraysOf(LIMITED_COUNT, known)}) AS t (slot, key_id, month, count, most)
           WHERE c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month
           RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
       ),
@@ -413,7 +427,7 @@ function countMonths(
       answerOf(
         (ticket) => statements.send<MonthRow>`
           INSERT INTO sideband.month_counters AS c (slot, key_id, month, used)
-          ${statements.rows([...USER, "bigint"], first)}
+          ${statements.rows(COUNT, first)}
           ON CONFLICT (slot, key_id, month) DO UPDATE SET used = NULL
           RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
       ),

@@ -12,13 +12,16 @@ import type { GroupUser } from "./group-locks.ts";
 import type { FoundUserRow } from "./group-reads.ts";
 import type { Statements } from "./statements.ts";
 
-/** Undefined where no place can become full, nor the number of places too large. */
+/** Whether a place can become full, or the number of places too large. */
+export function mayBecomeFull({ facts, named }: FoundUserRow): boolean {
+  return facts + named.length > ROOMY_FACTS_MAX;
+}
+
 export async function countPlaces(
   statements: Statements,
   user: GroupUser,
-  { facts, named }: FoundUserRow,
-): Promise<PlaceCounts | undefined> {
-  if (facts + named.length <= ROOMY_FACTS_MAX) return undefined;
+  { named }: FoundUserRow,
+): Promise<PlaceCounts> {
   const isWhole = user.inside.length > 0;
   const growing = new Set(named.flatMap(({ place, present }) => (present === undefined ? [place] : [])));
   let counts = isWhole ? new Map<Place, number>() : await readCounts(statements, user, [...growing]);

@@ -16,9 +16,27 @@ export type ColumnType = "integer" | "bigint" | "text" | "bytea";
 /** Bytes in the text form of bytea. */
 export type Cell = string | number | null;
 
-type RowsOf = readonly (readonly Cell[])[];
+/** A column of rows that are sent: its type, and what a row has there. */
+export type Column<Row> = readonly [ColumnType, (row: Row) => Cell];
 
-/** A part of a statement: text with values in between, which are parameters or parts. */
+type Columns<Row> = readonly Column<Row>[];
+
+/** Columns by the names of what a row has there. */
+export function columnsOf<Row>(types: { readonly [Name in keyof Row]?: ColumnType }): Column<Row>[] {
+  return Object.entries(types).map(([name, type]) => {
+    return [type as ColumnType, (row) => (row[name as keyof Row] as Cell | undefined) ?? null];
+  });
+}
+
+/** The same, of rows that have it under a name. */
+export function columnsIn<Name extends string, Part>(
+  name: Name,
+  columns: Columns<Part>,
+): Column<{ readonly [Key in Name]: Part }>[] {
+  return columns.map(([type, cellOf]) => [type, (row) => cellOf(row[name])]);
+}
+
+/** A part of a statement: text with values in between, which are parameters or parts. A list that is there twice is sent once. */
 export class Part {
   readonly texts: readonly string[];
   readonly values: readonly (Part | Cell | readonly Cell[])[];
@@ -38,6 +56,9 @@ const NOTHING = part``;
 /** With less to send the client waits for a turn of the event loop. */
 const AT_ONCE_BYTES = 1_024;
 
+/** Statements with the same text are prepared once. */
+const PREPARED = { prepare: true, simple: false } as const;
+
 /** A statement has 65,535 parameters at most. */
 const VALUES_MAX = 1_000;
 
@@ -53,10 +74,9 @@ export class Statements {
 
   /** Sends a statement, as soon as somebody waits for it. */
   send<Row>(texts: TemplateStringsArray, ...values: Part["values"]): PromiseLike<readonly Row[]> {
-    const all = [""];
-    const parameters: (Cell | readonly Cell[])[] = [];
-    collect(new Part(texts, values), all, parameters);
-    return this.#sql<Row[] & object[]>(templateOf(all), ...(parameters as never[]));
+    const parameters: Parameter[] = [];
+    const text = textOf(new Part(texts, values), parameters, new Map());
+    return this.#sql.unsafe<Row[] & object[]>(text, parameters as never[], PREPARED);
   }
 
   /** Sends a text of one or more statements without parameters and answers, and all that was sent before it, at once. */
@@ -93,8 +113,8 @@ export class Statements {
   }
 
   /** Rows to insert. */
-  rows(types: readonly ColumnType[], rows: RowsOf): Part {
-    return this.isCluster ? valuesOf(types, rows) : arraysOf(types, rows);
+  rows<Row>(columns: Columns<Row>, rows: readonly Row[]): Part {
+    return this.isCluster ? valuesOf(columns, rows) : arraysOf(columns, rows);
   }
 
   /** As many rows to insert as a statement may have parameters for, each time; nothing of no rows. */
@@ -106,41 +126,31 @@ export class Statements {
   }
 
   /**
-   * What a join of rows, led by their slots, with each distributed table needs besides: without it a cluster asks all of
-   * its machines, also one that is stopped.
+   * What a join of rows with each distributed table needs besides: without it a cluster asks all of its machines, also one
+   * that is stopped.
    */
-  slotsOf(rows: RowsOf, table: "f" | "u" | "a" | "c" = "f"): Part {
+  slotsOf<Row>(rows: readonly Row[], slotOf: (row: Row) => number, table: "f" | "u" | "a" | "c" = "f"): Part {
     if (!this.isCluster) return NOTHING;
-    const slots = [...new Set(rows.map((row) => elementAt(row, 0)))];
+    const slots = [...new Set(rows.map(slotOf))];
     return new Part([`AND ${table}.slot = ANY(`, "::integer[])"], [slots]);
   }
 }
 
-/** Adds to both; the last text goes on. */
-function collect({ texts, values }: Part, all: string[], parameters: (Cell | readonly Cell[])[]): void {
-  const goOn = (text: string) => void all.push(`${all.pop() ?? ""}${text}`);
-  goOn(elementAt(texts, 0));
+type Parameter = Cell | readonly Cell[];
+
+/** Adds its parameters to those before it. */
+function textOf({ texts, values }: Part, parameters: Parameter[], lists: Map<Parameter, number>): string {
+  let text = elementAt(texts, 0);
   for (const [i, value] of values.entries()) {
-    if (value instanceof Part) {
-      collect(value, all, parameters);
-      goOn(elementAt(texts, i + 1));
-    } else {
-      parameters.push(value);
-      all.push(elementAt(texts, i + 1));
+    if (value instanceof Part) text += textOf(value, parameters, lists);
+    else {
+      const number = lists.get(value) ?? parameters.push(value);
+      if (Array.isArray(value)) lists.set(value, number);
+      text += `$${number}`;
     }
+    text += elementAt(texts, i + 1);
   }
-}
-
-const templates = new Map<string, TemplateStringsArray>();
-
-/** The same for the same text: the client keeps where a template stands for ever. */
-function templateOf(texts: readonly string[]): TemplateStringsArray {
-  const text = texts.join("$");
-  const known = templates.get(text);
-  if (known !== undefined) return known;
-  const template = Object.assign(texts, { raw: texts });
-  templates.set(text, template);
-  return template;
+  return text;
 }
 
 /** What all resolve to, or the first failure, which is the cause of all the others. */
@@ -153,17 +163,17 @@ export async function allOf<T>(answers: readonly Promise<T>[]): Promise<T[]> {
 }
 
 /** Rows to join with a table. */
-export function arraysOf(types: readonly ColumnType[], rows: RowsOf): Part {
+export function arraysOf<Row>(columns: Columns<Row>, rows: readonly Row[]): Part {
   assert(rows.length > 0, "a list of rows is not empty");
-  const columns = types.map((type, i) => cast([rows.map((row) => elementAt(row, i))], type, "[]"));
-  return part`SELECT * FROM unnest(${joined(columns)})`;
+  const lists = columns.map(([type, cellOf]) => cast([rows.map(cellOf)], type, "[]"));
+  return part`SELECT * FROM unnest(${joined(lists)})`;
 }
 
-function valuesOf(types: readonly ColumnType[], rows: RowsOf): Part {
+function valuesOf<Row>(columns: Columns<Row>, rows: readonly Row[]): Part {
   assert(rows.length > 0, "a list of rows is not empty");
-  const lists = rows.map((row) => {
-    return part`(${joined(row.map((cell, i) => cast([cell], elementAt(types, i))))})`;
-  });
+  const lists = rows.map(
+    (row) => part`(${joined(columns.map(([type, cellOf]) => cast([cellOf(row)], type)))})`,
+  );
   return part`VALUES ${joined(lists)}`;
 }
 
