@@ -24,7 +24,7 @@ export const accountsImport: Command = defineCommand(
     about: `Reads what "sideband accounts export" wrote, from FILE or standard input. Facts keep their times and their order; a fact
 that exists is overwritten. Labels that are missing are added and named. Nothing counts against a limit. Works beside a
 running service.`,
-    options: `  --with-keys     take keys, requests for keys, settings of standard labels and accounts that are not here, too. What
+    options: `  --with-keys     take keys, requests for keys, settings of labels and accounts that are not here, too. What
                   FILE has of them is listed first. A key or a request that exists stays; a key whose id another key
                   has is left out and reported. Without it they are only counted
   --master-key FILE
