@@ -162,6 +162,7 @@ export type KeyView = Static<typeof KeyView>;
 export type CreateKeyBody = Static<typeof CreateKeyBody>;
 export type CreatedKey = Static<typeof CreatedKey>;
 export type KeyRequestView = Static<typeof KeyRequestView>;
+export type ChangeLabelsBody = Static<typeof ChangeLabelsBody>;
 export type ApproveBody = Static<typeof ApproveBody>;
 export type RecentRequest = Static<typeof RecentRequest>;
 export type RecentError = Static<typeof RecentError>;

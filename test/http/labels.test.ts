@@ -133,7 +133,7 @@ test("a label says who added it, to keys of the whole account, and is removed wh
 });
 
 test("a set is listed without a key, and adds the labels that the account does not have", async () => {
-  const { sets } = ok(await running.call("GET", "/channels/sets", { key: "" }));
+  const { sets } = ok(await running.call("GET", "/channels/sets", { key: null }));
   assert.deepEqual(
     sets.map(({ set }: { set: string }) => set),
     ["personal", "support", "team", "research"],
