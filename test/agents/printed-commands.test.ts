@@ -95,6 +95,15 @@ test("the commands of errors and of rollback run as they are printed", async () 
   );
   for (const command of unknown) typed(command);
   await home.run("remember", "SHIP.name", "Argo", ...person);
+  const [facts] = await printed("forget", "SHIP.nmae", ...person);
+  assert.match(typed(facts), /^SHIP\.name=Argo$/m);
+  await home.run("labels", "add", "CREW.captain", "--description", "Who commands");
+  const described = ["--description", '-- who\'s "in" $(touch pwned)'].join("=");
+  const [edit] = await printed("remember", "CREW.captain", "Jason", described, ...person);
+  assert.match(typed(edit), /^CREW\.captain: -- who's "in" \$\(touch pwned\)$/m);
+  assert.equal((await home.run("recall", "CREW.captain", ...person)).status, 1, "nothing was stored");
+  const standard = await home.run("remember", "USER.os", "Linux", "--description", "Mine", ...person);
+  assert.match(standard.err, /: USER\.os is a standard label, .*: leave --description out\n$/);
   const [history] = await printed("restore", "SHIP.name", "99", ...person);
   assert.match(typed(history), /Argo/);
   await home.run("remember", "PREF.avoid", "TEXT", "--add", ...person);

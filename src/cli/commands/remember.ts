@@ -8,7 +8,7 @@ import { sanitizeValue } from "../../agent-side/secrets.ts";
 import { quotedValue, readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
 import { LABEL_FORM, LABELS } from "../../base/channel-labels.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
-import { shellQuote } from "../../main/shell-quote.ts";
+import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, unknownLabelText, WRITER } from "../memory-command.ts";
@@ -72,6 +72,8 @@ ${labelLines()}`,
       return flags.add ? memory.append(userId, to, kept, options) : memory.encode(userId, to, kept, options);
     };
     const answer = await write(label, flags.new ? "certain" : true).catch(async (error) => {
+      if (isSidebandError(error, "invalid_request") && error.param === "description")
+        await refuseDescription(call);
       if (!isSidebandError(error, "unknown_label")) throw error;
       return write(...(await meantLabel(call, error.hint)));
     });
@@ -79,6 +81,18 @@ ${labelLines()}`,
     print(writtenLine(answer, history, undoHere(sameMemory), localTime), answer);
   },
 );
+
+/** Throws where the label is not one of the person's own: a write does not describe it. */
+async function refuseDescription({ memory, words: [label], texts, sameMemory }: MemoryCall): Promise<void> {
+  const known = (await memory.channels()).channels.find((channel) => channel.label === label);
+  if (known === undefined) return;
+  const change = `labels edit ${shellQuote(label)} ${quotedOption("description", texts.description!)}`;
+  throw new CommandError(
+    known.own
+      ? `${label} is a label of the account; to describe it anew: ${sidebandCommand()} ${change}${sameMemory}`
+      : `${label} is a standard label, which cannot be described anew: leave --description out`,
+  );
+}
 
 /** The label that is meant by one that was not made. Throws where nobody can be asked, or neither is meant. */
 async function meantLabel(
