@@ -72,7 +72,8 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
     const { userId, ...settings } = memoryConfig(typed);
     const opened = { ...settings, userId, timeoutMs: settings.personTimeoutMs };
     const memory = await openAgentMemory(opened, { begin: begins }).catch(async (error) => {
-      if (!(error instanceof NoStoreError) || text.withoutStore === undefined) throw error;
+      if (!(error instanceof NoStoreError)) throw error;
+      if (text.withoutStore === undefined) throw new CommandError(noStoreText(settings.dataFolder, typed));
       await text.withoutStore(typed);
     });
     if (memory === undefined) return EXIT_OK;
@@ -85,6 +86,11 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
     });
     return EXIT_OK;
   });
+}
+
+function noStoreText(folder: string, typed: Call): string {
+  const open = `${sidebandCommand()} open${repeatedOptions(typed)}`;
+  return `there is no store in ${folder}: nothing is remembered there yet; a first fact begins one, and so does: ${open}`;
 }
 
 /** The call with the whole name of its --project. */

@@ -112,7 +112,7 @@ test("a command that reads makes nothing where there is no store, and says how o
           out: "",
           err:
             `sideband ${call[0]}: there is no store in ${folder}: nothing is remembered there yet; ` +
-            '"sideband open" or "sideband serve" begins one, and so does a first fact\n',
+            `a first fact begins one, and so does: ${[sidebandCommand(), "open", ...option].join(" ")}\n`,
         });
       }
     }

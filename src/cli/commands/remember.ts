@@ -41,13 +41,16 @@ be asked, nothing is stored without --new. "sideband labels" lists your labels. 
 ${labelLines()}`,
     failures: "1 if it was refused",
     begins: true,
-    check({ words: [label, value], texts, flags: { add } }) {
+    check(call) {
+      const { words, texts, flags } = call;
+      const [label, value] = words;
+      const forget = `${sidebandCommand()} forget ${shellQuote(label)}${repeatedOptions(call)}`;
       if (value.trim() === "")
         throw new CommandError(
-          "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
+          `the VALUE is empty or spaces alone: there is nothing to remember; to forget the fact: ${forget}`,
         );
       termsOf(texts);
-      if (add && (texts.for ?? texts.until) !== undefined)
+      if (flags.add && (texts.for ?? texts.until) !== undefined)
         throw new UsageError(
           `an end is one of the whole list on ${label}, not of an item: give what ends a label of its own, without --add`,
         );
