@@ -66,6 +66,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   made.events = { query: USER, status: 200, answer: await firstEvent(target) };
   const wife = { label: "FAMILY.wife", description: "What the user's wife is called", example: "Chidi" };
   await example("addLabel", { body: wife });
+  await example("addLabelSet", { body: { set: "team" } });
   await example("changeStrict", { body: { strict: false } });
   await example("changeLabel", { params: { label: wife.label }, body: { max_bytes: 100 } });
   await callOperation(target, "addLabel", { body: { ...wife, label: "FAMILY.dog" } });
@@ -85,6 +86,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await example("demoForget", { query: { label: DEADLINE.label } });
   await example("demoReset");
   await example("channels");
+  await example("labelSets");
   await example("openapi");
   await example("health");
   await example("ready");
@@ -96,6 +98,8 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await example("adminAccounts");
   await example("adminUsers", { query: { account: "acme" } });
   await example("adminLabels", { query: { account: "acme" } });
+  await example("adminChangeLabels", { body: { account: "acme", strict: true } });
+  await callOperation(target, "adminChangeLabels", { body: { account: "acme", strict: false } });
   await example("adminUsage");
   const requestIds: string[] = [];
   for (let i = 0; i < 3; i++) {

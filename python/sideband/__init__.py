@@ -474,6 +474,30 @@ class StrictAnswer(TypedDict):
     strict: bool
 
 
+LabelSetName = Literal["personal", "support", "team", "research"]
+
+
+class SetLabel(TypedDict):
+    label: str
+    description: str
+    example: str
+    scope: PlaceKind
+
+
+class LabelSet(TypedDict):
+    set: LabelSetName
+    labels: List[SetLabel]
+
+
+class LabelSetsAnswer(TypedDict):
+    sets: List[LabelSet]
+
+
+class LabelSetAnswer(TypedDict):
+    set: LabelSetName
+    added: List[LabelAnswer]
+
+
 class TokenAnswer(TypedDict):
     token: str
     expires_at: str
@@ -2053,6 +2077,25 @@ class Sideband:
         """Makes the account strict, or no longer so: in a strict one nobody makes labels by writing them."""
         body = {"strict": strict}
         return self._call(_Call("PATCH", "/channels", "always", body=body, timeout_ms=timeout_ms, retries=retries))
+
+    def label_sets(
+        self, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None, fail_fast: bool = False
+    ) -> LabelSetsAnswer:
+        """The sets of labels for a purpose that an account can add."""
+        return self._get("/channels/sets", {}, timeout_ms, retries, fail_fast)
+
+    def add_label_set(
+        self,
+        name: LabelSetName,
+        *,
+        written_by: Optional[str] = None,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+    ) -> LabelSetAnswer:
+        """Adds the labels of a set to the account's own. Those that it has are left as they are."""
+        body = _given({"set": name, "written_by": self._written_by if written_by is None else written_by})
+        call = _Call("POST", "/channels/sets", "always", body=body, timeout_ms=timeout_ms, retries=retries)
+        return self._call(call)
 
     def token(
         self,

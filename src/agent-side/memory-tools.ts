@@ -4,6 +4,7 @@
  * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
+import { NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { ownZone, SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
 import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
 import { type AgentMemory, type AgentWriterOptions, PLACE_KINDS } from "./agent-memory.ts";
@@ -381,6 +382,8 @@ function toolAdvice(code: string, error: Error, addsLabels: boolean): string | u
     // The service's text names the near label, and the field that insists, which the tool has by the same name.
     if (error.message.includes(INSISTS)) return undefined;
     const question = typeof hint === "string" ? `Did you mean ${hint}? ` : "";
+    if (error.message.startsWith(NOTHING_REMEMBERED))
+      return `${NOTHING_REMEMBERED} that label. ${question}recall without a label lists what is.`;
     const adding = addsLabels ? ", and add_label adds one" : "";
     return `There is no such label. ${question}A label is GROUP.name. The description of remember lists those of the account${adding}.`;
   }

@@ -53,3 +53,6 @@ export const LABEL_FORM = /^[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}$/;
 export function groupOf(label: string): string {
   return label.slice(0, label.indexOf("."));
 }
+
+/** How the text begins of an `unknown_label` where a fact was asked for, or was to be changed; the label follows. */
+export const NOTHING_REMEMBERED = "Nothing is remembered under";

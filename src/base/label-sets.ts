@@ -1,6 +1,6 @@
 /**
- * Sets of labels for a purpose, which an account adds with one command (`sideband labels add-set`). A model chooses a label
- * by its description, so each says what belongs there, and not what could be guessed from the name alone.
+ * Sets of labels for a purpose, which an account adds with one call (`POST /channels/sets`). A model chooses a label by its
+ * description, so each says what belongs there, and not what could be guessed from the name alone.
  */
 
 export interface SetLabel {
@@ -73,11 +73,16 @@ const RESEARCH: readonly Row[] = [
 
 const SHARED_BY_PROJECT: readonly (readonly Row[])[] = [TEAM, RESEARCH];
 
-export const LABEL_SETS: ReadonlyMap<string, readonly SetLabel[]> = new Map(
-  Object.entries({ personal: PERSONAL, support: SUPPORT, team: TEAM, research: RESEARCH }).map(
-    ([name, rows]) => {
-      const place = SHARED_BY_PROJECT.includes(rows) ? { scope: "project" as const } : {};
-      return [name, rows.map(([label, description, example]) => ({ label, description, example, ...place }))];
-    },
-  ),
+const SETS = { personal: PERSONAL, support: SUPPORT, team: TEAM, research: RESEARCH };
+
+export const LABEL_SET_NAMES = ["personal", "support", "team", "research"] as const;
+
+export type LabelSetName = (typeof LABEL_SET_NAMES)[number];
+
+export const LABEL_SETS: ReadonlyMap<LabelSetName, readonly SetLabel[]> = new Map(
+  LABEL_SET_NAMES.map((name) => {
+    const place = SHARED_BY_PROJECT.includes(SETS[name]) ? { scope: "project" as const } : {};
+    const labelOf = ([label, description, example]: Row) => ({ label, description, example, ...place });
+    return [name, SETS[name].map(labelOf)];
+  }),
 );

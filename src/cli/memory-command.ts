@@ -6,7 +6,7 @@
 import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { RefusedValueError } from "../agent-side/secrets.ts";
 import { openProject } from "../agents/project.ts";
-import { LABEL_FORM } from "../base/channel-labels.ts";
+import { LABEL_FORM, NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { NoStoreError } from "../base/errors.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { openAgentMemory } from "../main/agent.ts";
@@ -72,7 +72,8 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
     const { userId, ...settings } = memoryConfig(typed);
     const opened = { ...settings, userId, timeoutMs: settings.personTimeoutMs };
     const memory = await openAgentMemory(opened, { begin: begins }).catch(async (error) => {
-      if (!(error instanceof NoStoreError) || text.withoutStore === undefined) throw error;
+      if (!(error instanceof NoStoreError)) throw error;
+      if (text.withoutStore === undefined) throw new CommandError(noStoreText(settings.dataFolder, typed));
       await text.withoutStore(typed);
     });
     if (memory === undefined) return EXIT_OK;
@@ -85,6 +86,11 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
     });
     return EXIT_OK;
   });
+}
+
+function noStoreText(folder: string, typed: Call): string {
+  const open = `${sidebandCommand()} open${repeatedOptions(typed)}`;
+  return `there is no store in ${folder}: nothing is remembered there yet; a first fact begins one, and so does: ${open}`;
 }
 
 /** The call with the whole name of its --project. */
@@ -126,6 +132,12 @@ export function unknownLabelText(label: string, hint: string | undefined, sameMe
   return `there is no label ${label}${question}${form}\nall labels: ${sidebandCommand()} labels${sameMemory}`;
 }
 
+/** Where a fact was asked for, or was to be changed. */
+function nothingText(label: string, hint: string | undefined, sameMemory: string): string {
+  const question = hint === undefined ? "" : `. Did you mean ${hint}?`;
+  return `nothing is remembered under ${label}${question}\nall facts: ${sidebandCommand()} facts${sameMemory}`;
+}
+
 /** What a person has typed for a field of a request. */
 const OPTION_OF: Readonly<Record<string, string>> = { to: "--to" };
 
@@ -151,7 +163,8 @@ export function memoryError(
   if (isForAnotherUser(error)) return new CommandError(otherUserText(config.userId));
   if (isSidebandError(error, "unknown_label")) {
     const label = words[error.param === "to" ? 1 : 0];
-    return new CommandError(unknownLabelText(label, error.hint, sameMemory));
+    const isRead = error.message.startsWith(NOTHING_REMEMBERED);
+    return new CommandError((isRead ? nothingText : unknownLabelText)(label, error.hint, sameMemory));
   }
   if (isSidebandError(error, "invalid_value") && error.param === "item" && error.items !== undefined)
     return new CommandError(

@@ -70,6 +70,15 @@ export const ADMIN_OPERATIONS = {
     answer: admin.AccountLabelsAnswer,
     errors: ["invalid_request"],
   },
+  adminChangeLabels: {
+    method: "PATCH",
+    path: "/admin/labels",
+    access: "admin",
+    summary: "Makes an account strict, or no longer so, and adds the labels of a set that it does not have.",
+    body: admin.ChangeLabelsBody,
+    answer: admin.AccountLabelsAnswer,
+    errors: ["invalid_request", "label_exists", "labels_full", ...WITH_BODY, ...STORED],
+  },
   adminUsage: {
     method: "GET",
     path: "/admin/usage",

@@ -1,7 +1,7 @@
 /** What crosses the wire under /admin, and the request for a key that anyone may make. */
 
 import { UsersQuery } from "./life-schemas.ts";
-import { KeyAccess, LabelAnswer, Tier, Time } from "./schemas.ts";
+import { KeyAccess, LabelAnswer, LabelSetName, StrictBody, Tier, Time } from "./schemas.ts";
 import { literals, type Static, Type } from "./type.ts";
 
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", title: "a day as YYYY-MM-DD" });
@@ -60,6 +60,12 @@ export const AccountUsersQuery = Type.Object({ account: Account, ...UsersQuery.p
 export const AccountLabelsAnswer = Type.Object({
   labels: Type.Array(LabelAnswer),
   free: Type.Integer({ description: "Labels that the account may still add." }),
+  strict: Type.Boolean({ description: "Whether its persons make no labels of their own." }),
+});
+export const ChangeLabelsBody = Type.Object({
+  account: Account,
+  strict: Type.Optional(StrictBody.properties.strict),
+  add_set: Type.Optional(LabelSetName),
 });
 
 export const UsageQuery = Type.Object({
@@ -156,6 +162,7 @@ export type KeyView = Static<typeof KeyView>;
 export type CreateKeyBody = Static<typeof CreateKeyBody>;
 export type CreatedKey = Static<typeof CreatedKey>;
 export type KeyRequestView = Static<typeof KeyRequestView>;
+export type ChangeLabelsBody = Static<typeof ChangeLabelsBody>;
 export type ApproveBody = Static<typeof ApproveBody>;
 export type RecentRequest = Static<typeof RecentRequest>;
 export type RecentError = Static<typeof RecentError>;

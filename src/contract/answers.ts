@@ -65,5 +65,11 @@ export type ListedLabel = Static<typeof wire.ListedLabel>;
 export type LabelAnswer = Static<typeof wire.LabelAnswer>;
 export type ChannelsAnswer = Static<typeof wire.ChannelsAnswer>;
 export type StrictAnswer = Static<typeof wire.StrictAnswer>;
+export type LabelSetName = Static<typeof wire.LabelSetName>;
+export type SetLabel = Static<typeof wire.SetLabel>;
+/** Labels for a purpose. */
+export type LabelSet = Static<typeof wire.LabelSet>;
+export type LabelSetsAnswer = Static<typeof wire.LabelSetsAnswer>;
+export type LabelSetAnswer = Static<typeof wire.LabelSetAnswer>;
 /** A short-lived token for one user, sent as a key is. */
 export type TokenAnswer = Static<typeof wire.TokenAnswer>;

@@ -151,6 +151,17 @@ export const LIFE_OPERATIONS = {
     answer: wire.StrictAnswer,
     errors: ["invalid_request", ...STORING],
   },
+  addLabelSet: {
+    method: "POST",
+    path: "/channels/sets",
+    access: "key",
+    about: "account",
+    writes: true,
+    summary: "Adds the labels of a set to the account's own. Those that it has are left as they are.",
+    body: wire.LabelSetBody,
+    answer: wire.LabelSetAnswer,
+    errors: ["invalid_request", "label_exists", "labels_full", ...STORING],
+  },
   changeLabel: {
     method: "PATCH",
     path: "/channels/:label",

@@ -238,6 +238,14 @@ export const OPERATIONS = {
     answer: wire.ChannelsAnswer,
     errors: [],
   },
+  labelSets: {
+    method: "GET",
+    path: "/channels/sets",
+    access: "open",
+    summary: "Sets of labels for a purpose, which an account can add.",
+    answer: wire.LabelSetsAnswer,
+    errors: [],
+  },
   requestKey: {
     method: "POST",
     path: "/key-requests",

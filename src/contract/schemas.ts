@@ -5,6 +5,7 @@
  */
 
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
+import { LABEL_SET_NAMES } from "../base/label-sets.ts";
 import {
   CHANNEL_COUNT,
   CHANNEL_COUNT_MAX,
@@ -388,6 +389,20 @@ export const StrictBody = Type.Object({
   }),
 });
 export const StrictAnswer = Type.Object({ status: Ok, strict: Type.Boolean() });
+export const LabelSetName = literals(LABEL_SET_NAMES);
+export const LabelSetBody = Type.Object({ set: LabelSetName, written_by: WrittenBy });
+export const LabelSetAnswer = Type.Object({
+  set: LabelSetName,
+  added: Type.Array(LabelAnswer, { description: "Those that the account did not have." }),
+});
+export const SetLabel = Type.Object({
+  label: Type.String(),
+  description: Type.String(),
+  example: Type.String(),
+  scope: ScopeName,
+});
+export const LabelSet = Type.Object({ set: LabelSetName, labels: Type.Array(SetLabel) });
+export const LabelSetsAnswer = Type.Object({ sets: Type.Array(LabelSet) });
 export const ChannelsAnswer = Type.Object({
   channels: Type.Array(ListedLabel),
   strict: Type.Optional(

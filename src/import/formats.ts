@@ -153,7 +153,8 @@ function formatOf(content: FileContent, name: string): FormatName {
     return looksSeparated(content.text, name) ? "csv" : isLines(content.text) ? "lines" : "text";
   const [first] = content.records;
   const has = (...names: string[]) => names.every((name) => fieldOf(first, name) !== undefined);
-  if (["user", "key", "label", "request"].includes(textField(first, "kind") ?? "")) return "sideband";
+  if (["user", "key", "label", "account", "request"].includes(textField(first, "kind") ?? ""))
+    return "sideband";
   if (["entity", "relation"].includes(textField(first, "type") ?? "") || has("entities", "relations"))
     return "mcp-memory";
   if (has("agents", "blocks") || has("core_memory")) return "letta";

@@ -10,7 +10,7 @@ import { Failure, type PresentFact } from "../base/errors.ts";
 import type { FactOrigin } from "../base/fact-origins.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
-import { type MakeLabel, unknownTo, writtenLabel } from "./free-labels.ts";
+import { type MakeLabel, nothingOn, unknownTo, writtenLabel } from "./free-labels.ts";
 import { checkAuthor, checkValue } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
 import { nameOf } from "./law/user-memory.ts";
@@ -126,8 +126,12 @@ export async function writeFacts(
     idempotencyKey === undefined
       ? await write()
       : await services.idempotency.run(idempotencyKey, { caller, nowMs, fingerprinted }, write);
-  if (outcome.outcome === "label_unknown")
-    throw await unknownTo(services, view, outcome.label, outcome.param);
+  if (outcome.outcome === "label_unknown") {
+    const isNew = changes.some(({ kind }) => kind === undefined || kind === "append");
+    throw isNew
+      ? await unknownTo(services, view, outcome.label, outcome.param)
+      : await nothingOn(services, view, outcome.label);
+  }
   refuseUnlessStored(outcome, caller, nowMs);
   const { channelCount } = outcome;
   const used = isCounted ? outcome.used : undefined;

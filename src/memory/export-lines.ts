@@ -16,6 +16,7 @@ import { checkUserName, type UserLine, wrong } from "./user-lines.ts";
 export type ExportLine =
   | { readonly kind: "key"; readonly key: KeyRecord; readonly usage?: readonly DayUsage[] }
   | LabelLine
+  | AccountLine
   | UserLine
   | { readonly kind: "request"; readonly request: KeyRequest };
 
@@ -24,6 +25,13 @@ export interface LabelLine {
   readonly kind: "label";
   readonly account: string;
   readonly label: LabelRecord;
+}
+
+/** That an account is strict. */
+export interface AccountLine {
+  readonly kind: "account";
+  readonly account: string;
+  readonly strict: true;
 }
 
 export interface DayUsage {
@@ -67,8 +75,8 @@ export function parseLine(text: string): ExportLine {
   } catch {
     throw wrong("it is not JSON");
   }
-  if (!["key", "label", "user", "request"].includes(line?.kind))
-    throw wrong("it is neither a key, a label, a user nor a request for a key");
+  if (!["key", "label", "account", "user", "request"].includes(line?.kind))
+    throw wrong("it is neither a key, a label, an account, a user nor a request for a key");
   return line;
 }
 
@@ -76,6 +84,7 @@ export function parseLine(text: string): ExportLine {
 export function checkLine(line: ExportLine): void {
   if (line.kind === "key") checkKeyLine(line);
   else if (line.kind === "label") checkLabelLine(line);
+  else if (line.kind === "account") checkAccountLine(line);
   else if (line.kind === "user") checkUserName(line);
   else checkRequestLine(line);
 }
@@ -113,6 +122,11 @@ function checkLabelLine({ account, label }: LabelLine): void {
   if (oneOf !== null && !(Array.isArray(oneOf) && oneOf.every((value) => typeof value === "string")))
     throw wrong("one_of must be a list of texts");
   checkLabelRecord(label);
+}
+
+function checkAccountLine({ account, strict }: AccountLine): void {
+  if (typeof account !== "string" || strict !== true) throw wrong("the account has no name or strict");
+  checkAccount(account);
 }
 
 function checkRequestLine({ request }: Extract<ExportLine, { kind: "request" }>): void {

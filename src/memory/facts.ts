@@ -2,7 +2,7 @@
 
 import { Failure } from "../base/errors.ts";
 import { revisionMismatch } from "./encode.ts";
-import { allFreeLabels, factNotFound, namedLabel, unknownTo } from "./free-labels.ts";
+import { allFreeLabels, factNotFound, namedLabel, nothingOn } from "./free-labels.ts";
 import { byChannel, isFree, type OnChannel } from "./labels.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
 import type { FactRecord } from "./ports.ts";
@@ -62,7 +62,7 @@ export async function forgetFact(
       },
     ],
   });
-  if (outcome.outcome === "label_unknown") throw await unknownTo(services, view, label);
+  if (outcome.outcome === "label_unknown") throw await nothingOn(services, view, label);
   if (outcome.outcome === "conflict") throw revisionMismatch(label, outcome.present);
   if (outcome.outcome !== "stored" || !outcome.changes.some(({ found }) => found)) throw factNotFound(label);
   services.blocks.drop(account, input.userId);

@@ -5,10 +5,11 @@
  * begin alike.
  */
 
-import { groupOf } from "../base/channel-labels.ts";
+import { groupOf, LABEL_FORM, NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { CHANNELS } from "../base/channels.ts";
 import { editDistance, isSlip } from "../base/edit-distance.ts";
-import { Failure } from "../base/errors.ts";
+import { Failure, invalidRequest } from "../base/errors.ts";
+import { CHANNEL_COUNT } from "../base/limits.ts";
 import { checkLabelText } from "./label-terms.ts";
 import { isFree, type LabelTerms, nearLabel, oneOf, plain, unknownLabel } from "./labels.ts";
 import type { FreeTerms, Store, View } from "./ports.ts";
@@ -54,17 +55,35 @@ export async function writtenLabel(
   const { label, newLabel = false, description } = wanted;
   if (description !== undefined) checkLabelText("description", description);
   const { terms, free } = await namedLabel(services, who, label);
+  if (free === undefined && description !== undefined) throw describedElsewhere(terms);
   if (free === undefined) return { terms, free };
   if ((await services.labels.of(who.account)).isStrict) throw await unknownTo(services, who, label);
   if (newLabel === true) await refuseSlip(services, who, label);
   return { terms, free: { make: newLabel !== false, description } };
 }
 
+/** A description that comes with a write is that of a label of the person's own. */
+function describedElsewhere({ label, channel }: LabelTerms): Failure {
+  const advice =
+    channel < CHANNEL_COUNT
+      ? "is a standard label, whose description stays as it is: leave description out"
+      : "is a label of the account: PATCH /channels/{label} changes its description";
+  return invalidRequest("description", `${label} ${advice}. Nothing was written.`);
+}
+
 /** What is wrong where there is no fact on a label: neither the account nor the person has it, or it has no fact. */
 export async function missingFact(services: Asked, who: Who, label: string): Promise<Failure> {
   const terms = await services.labels.lookUp(who.account, label);
   const isKnown = terms !== undefined && (!isFree(terms) || (await hasLabel(services.store, who, label)));
-  return isKnown ? factNotFound(label) : unknownTo(services, who, label);
+  return isKnown ? factNotFound(label) : nothingOn(services, who, label);
+}
+
+/** What a call is told that reads, changes or takes away what nobody has written. */
+export async function nothingOn(services: Asked, who: Who, label: string): Promise<Failure> {
+  const { code, message, extra } = await unknownTo(services, who, label);
+  if (!LABEL_FORM.test(label)) return new Failure(code, message, extra);
+  const question = extra.hint === undefined ? "" : `Did you mean ${extra.hint}? `;
+  return new Failure(code, `${NOTHING_REMEMBERED} ${label}. ${question}GET /facts lists what is.`, extra);
 }
 
 export function factNotFound(label: string): Failure {

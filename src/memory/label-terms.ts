@@ -5,6 +5,7 @@ import { LABEL_FORM } from "../base/channel-labels.ts";
 import { findChannel } from "../base/channels.ts";
 import { Failure } from "../base/errors.ts";
 import { firstHidden } from "../base/hidden-characters.ts";
+import { LABEL_SETS, type LabelSetName } from "../base/label-sets.ts";
 import {
   CHANNEL_COUNT,
   CHANNEL_COUNT_MAX,
@@ -63,6 +64,26 @@ export async function addLabel(
     throw labelExists(wanted.label, "is there with other terms. PATCH /channels/{label} changes them");
   if (isNew) labels.onChange(noteOf(account, wanted.label, author), "label added");
   return { isNew, terms: await labels.find(account, wanted.label) };
+}
+
+/** Adds the labels of a set that the account does not have: all of them, or none where there is no room. */
+export async function addLabelSet(
+  services: MemoryServices,
+  account: string,
+  set: LabelSetName,
+  author: LabelAuthor = {},
+): Promise<LabelTerms[]> {
+  const known = await services.labels.of(account, true);
+  const missing = LABEL_SETS.get(set)!.filter(({ label }) => known.find(label) === undefined);
+  // A label that was removed still has its channel.
+  if (missing.filter(({ label }) => known.channelOf(label) === undefined).length > known.free)
+    throw noChannel();
+  const added: LabelTerms[] = [];
+  for (const { scope = null, ...texts } of missing) {
+    const wanted = { ...texts, oneOf: null, maxBytes: null, ttlS: null, scope, hidden: false };
+    added.push((await addLabel(services, account, wanted, author)).terms);
+  }
+  return added;
 }
 
 function noteOf(account: string, label: string, { keyId, writtenBy }: LabelAuthor): object {

@@ -12,7 +12,7 @@ import { allFreeLabels } from "./free-labels.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
 import type { KeyRequest } from "./records.ts";
-import { ALL_DAYS, exportLines, inGroups, lineImport } from "./transfer.ts";
+import { ALL_DAYS, accountsWithKeys, exportLines, inGroups, lineImport } from "./transfer.ts";
 
 export interface MoveReport {
   readonly keys: number;
@@ -62,12 +62,19 @@ export async function compareStores(
   }
   const { sound, leftOut } = sortRequests(await from.listKeyRequests());
   check("the requests for keys", sound, await to.listKeyRequests());
-  for (const { account } of await from.listAccounts())
+  const accounts = new Set<string>();
+  const checkAccount = async (account: string) => {
+    if (accounts.has(account)) return;
+    accounts.add(account);
     check(`the labels of account ${account}`, await from.readLabels(account), await to.readLabels(account));
+    check(`strict account ${account}`, await from.readStrict(account), await to.readStrict(account));
+  };
+  for (const account of await accountsWithKeys(from)) await checkAccount(account);
   let users = 0;
   let facts = 0;
   await inGroups(from.walkUsers(), async ({ account, userId }) => {
     if (account === DEMO_ACCOUNT) return;
+    await checkAccount(account);
     const [before, after] = [
       await from.readLife(account, userId, options),
       await to.readLife(account, userId, options),

@@ -2,7 +2,7 @@
  * Export and import: one JSON object a line, a line for each key, label, user and request for a key. Keys travel as
  * their hashes, so that they go on working where they are imported, with what they have used. Secrets of the service, and records of Idempotency-Key, do not travel.
  *
- * A file may be anybody's: keys, requests for keys, settings of standard labels, and accounts that are not there come in
+ * A file may be anybody's: keys, requests for keys, settings of labels, and accounts that are not there come in
  * only with `withKeys`.
  */
 
@@ -47,7 +47,7 @@ interface Imported {
 export interface NotTaken {
   keys: number;
   requests: number;
-  /** Labels: what an account has changed of a standard one, and those of accounts that are not there. */
+  /** What an account has changed of a standard label, that it is strict, and labels of accounts that are not there. */
   settings: number;
   /** Of accounts that are not there. */
   users: number;
@@ -89,16 +89,8 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     for (const key of await store.listKeys(account))
       yield { kind: "key", key, usage: await store.readDailyUsage(key.id, ...ALL_DAYS) };
   }
-  const accounts =
-    account === undefined ? (await store.listAccounts()).map((record) => record.account) : [account];
-  // With a whole account, also those that were removed: all others keep their channels, and blocks their meaning.
-  for (const name of accounts)
-    for (const record of await store.readLabels(name)) {
-      // Who added a label is the account's affair, not a user's.
-      const { createdBy: _by, createdKey: _key, ...terms } = record;
-      const label = userId === undefined ? record : terms;
-      if (userId === undefined || label.removed !== true) yield { kind: "label", account: name, label };
-    }
+  const accounts = new Set(account === undefined ? await accountsWithKeys(store) : [account]);
+  for (const name of accounts) yield* accountLines(store, name, userId === undefined);
   const labels = new Labels(store);
   if (account !== undefined && userId !== undefined) {
     yield* linesOf(livesAt(store, account, userId, { nowMs, turn }), {
@@ -113,11 +105,31 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
   for await (const user of store.walkUsers(account)) {
     // The demo's account cannot be imported, and is nobody's.
     if (user.account === DEMO_ACCOUNT) continue;
+    // Of a data folder that is used without keys.
+    if (!accounts.has(user.account)) yield* accountLines(store, user.account, true);
+    accounts.add(user.account);
     const life = await store.readLife(user.account, user.userId, { nowMs });
     if (life !== undefined) yield* linesOf(partsBy("place", life), { store, ...user, labels, turn });
   }
   if (account === undefined)
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
+}
+
+/** Those that have, or had, a key, and the one of every data folder. */
+export async function accountsWithKeys(store: Store): Promise<Set<string>> {
+  const named = (await store.listAccounts()).map((record) => record.account);
+  return new Set([...named, ACCOUNT_DEFAULT]);
+}
+
+/** What an account has settled: its labels, and whether there are no others. A user's export has the labels alone. */
+async function* accountLines(store: Store, account: string, isWhole: boolean): AsyncGenerator<ExportLine> {
+  if (isWhole && (await store.readStrict(account))) yield { kind: "account", account, strict: true };
+  for (const record of await store.readLabels(account)) {
+    // Who added a label is the account's affair, not a user's.
+    const { createdBy: _by, createdKey: _key, ...terms } = record;
+    // With a whole account, also those that were removed: all others keep their channels, and blocks their meaning.
+    if (isWhole || record.removed !== true) yield { kind: "label", account, label: isWhole ? record : terms };
+  }
 }
 
 /** About the length of a user's line from which on there is a further one: it is made, and read, in one go. */
@@ -233,10 +245,14 @@ export function lineImport(
       labelled = labelled.then(async () => importLabel(store, line, await labels.of(line.account)));
       return labelled;
     }
+    if (line.kind === "account") {
+      await store.changeStrict(line.account, line.strict);
+      return {};
+    }
     if (line.kind === "user") {
       await labelled;
       const known = await labels.of(line.account);
-      await inSlices(checkUserLine(line, known), turn);
+      await inSlices(checkUserLine(line, known, !withKeys && known.isStrict), turn);
       return { facts: await importUserLine(store, line, { labels: known, nowMs, turn }) };
     }
     requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));
@@ -252,9 +268,14 @@ async function kindNotTaken(
   if (line.kind === "key") return "keys";
   if (line.kind === "request") return "requests";
   checkLine(line);
-  if (line.kind === "label" && line.label.channel < CHANNEL_COUNT) return "settings";
+  if (isSetting(line)) return "settings";
   if (await isThere(line.account)) return undefined;
   return line.kind === "label" ? "settings" : "users";
+}
+
+/** What an account has changed of a standard label, and that it is strict. */
+function isSetting(line: ExportLine): boolean {
+  return line.kind === "account" || (line.kind === "label" && line.label.channel < CHANNEL_COUNT);
 }
 
 /** Whether an account has, or had, a key, or has facts. The default one is in every data folder. */
@@ -262,8 +283,8 @@ function accountsThere(store: Store): (account: string) => Promise<boolean> {
   let withKey: Promise<Set<string>> | undefined;
   const asked = new Map<string, Promise<boolean>>();
   const look = async (account: string) => {
-    withKey ??= store.listAccounts().then((all) => new Set(all.map((record) => record.account)));
-    if (account === ACCOUNT_DEFAULT || (await withKey).has(account)) return true;
+    withKey ??= accountsWithKeys(store);
+    if ((await withKey).has(account)) return true;
     for await (const _user of store.walkUsers(account)) return true;
     return false;
   };
@@ -381,7 +402,7 @@ export async function keysOfExport(lines: AsyncIterable<string>): Promise<Export
       const line = parseLine(numbered.text);
       checkLine(line);
       if (line.kind === "key") found.keys.push(line.key);
-      else if (line.kind === "label" && line.label.channel < CHANNEL_COUNT) found.settings += 1;
+      else if (isSetting(line)) found.settings += 1;
       if (line.kind === "request") found.requests += 1;
       else found.accounts.add(line.kind === "key" ? line.key.account : line.account);
     });

@@ -170,8 +170,11 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
   };
 }
 
-/** Throws unless a line can be imported into an account with these labels. */
-export function* checkUserLine(line: UserLine, labels: AccountLabels): Sliced<void> {
+/**
+ * Throws unless a line can be imported into an account with these labels.
+ * @param isStrict whether no others come in
+ */
+export function* checkUserLine(line: UserLine, labels: AccountLabels, isStrict: boolean): Sliced<void> {
   const { facts, earlier = [], labels: described = [] } = line;
   if (!Array.isArray(facts) || !Array.isArray(earlier)) throw wrong("the facts of a user must be a list");
   if (!Array.isArray(described) || !described.every(isDescribed))
@@ -179,11 +182,11 @@ export function* checkUserLine(line: UserLine, labels: AccountLabels): Sliced<vo
   for (const { description } of described) checkLabelText("description", description);
   for (const fact of facts) {
     yield;
-    checkExported(fact, labels);
+    checkExported(fact, labels, isStrict);
   }
   for (const fact of earlier) {
     yield;
-    checkExported(fact, labels);
+    checkExported(fact, labels, isStrict);
     if (!ENDINGS.includes(fact.ended) || !isTime(fact.ended_at)) throw wrong("an earlier value has no end");
     checkFormer(fact);
   }
@@ -199,12 +202,12 @@ export function checkUserName(line: UserLine): void {
   checkIdentifier(line.user_id, "user_id");
 }
 
-function checkExported(fact: ExportedFact, labels: AccountLabels): void {
+function checkExported(fact: ExportedFact, labels: AccountLabels, isStrict: boolean): void {
   const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
   const { ordinal = 1, written_by: writtenBy, session_id: sessionId, expires_at, origin } = fact ?? {};
   if (typeof label !== "string" || typeof value !== "string") throw wrong("labels and values must be texts");
-  if (labels.find(label) === undefined && (labels.isStrict || !LABEL_FORM.test(label)))
-    throw unknownLabel(nearLabel(label, labels), labels.isStrict);
+  if (labels.find(label) === undefined && (isStrict || !LABEL_FORM.test(label)))
+    throw unknownLabel(nearLabel(label, labels), isStrict);
   checkValue(value);
   if (typeof place !== "string") throw wrong("a place must be a text");
   if (place !== OWN_PLACE) placesOf(place);

@@ -12,6 +12,9 @@ import type {
   ForgetAnswer,
   HistoryAnswer,
   LabelAnswer,
+  LabelSetAnswer,
+  LabelSetName,
+  LabelSetsAnswer,
   MoveProjectAnswer,
   ReadAnswer,
   RollbackAnswer,
@@ -329,6 +332,20 @@ export class ServiceCalls<Own extends string = never> {
   /** Makes the account strict, or no longer so: in a strict one nobody makes labels by writing them. */
   strictLabels(strict: boolean, options: CallOptions = {}): Promise<StrictAnswer> {
     return this.#call({ ...options, method: "PATCH", path: "/channels", body: { strict }, retry: "always" });
+  }
+
+  /** The sets of labels for a purpose that an account can add. */
+  labelSets(options: CallOptions = {}): Promise<LabelSetsAnswer> {
+    return this.#get("/channels/sets", {}, options);
+  }
+
+  /** Adds the labels of a set to the account's own. Those that it has are left as they are. */
+  addLabelSet(
+    set: LabelSetName,
+    options: CallOptions & { readonly writtenBy?: string | undefined } = {},
+  ): Promise<LabelSetAnswer> {
+    const body = { set, written_by: options.writtenBy ?? this.#writtenBy };
+    return this.#call({ ...options, method: "POST", path: "/channels/sets", body, retry: "always" });
   }
 
   /** A short-lived token for one user, for a page or a device. */

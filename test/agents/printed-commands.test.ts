@@ -95,8 +95,51 @@ test("the commands of errors and of rollback run as they are printed", async () 
   );
   for (const command of unknown) typed(command);
   await home.run("remember", "SHIP.name", "Argo", ...person);
+  const [facts] = await printed("forget", "SHIP.nmae", ...person);
+  assert.match(typed(facts), /^SHIP\.name=Argo$/m);
+  await home.run("labels", "add", "CREW.captain", "--description", "Who commands");
+  const described = ["--description", '-- who\'s "in" $(touch pwned)'].join("=");
+  const [edit] = await printed("remember", "CREW.captain", "Jason", described, ...person);
+  assert.match(typed(edit), /^CREW\.captain: -- who's "in" \$\(touch pwned\)$/m);
+  assert.equal((await home.run("recall", "CREW.captain", ...person)).status, 1, "nothing was stored");
+  const standard = await home.run("remember", "USER.os", "Linux", "--description", "Mine", ...person);
+  assert.match(standard.err, /: USER\.os is a standard label, .*: leave --description out\n$/);
   const [history] = await printed("restore", "SHIP.name", "99", ...person);
   assert.match(typed(history), /Argo/);
+  // What is written again to describe its label keeps its value, its place and its end.
+  const [value, project] = ['-x "it\'s" $(touch pwned) `a` \\', ["--user", "it's ada", "--project", "loom"]];
+  await home.run("remember", "SHIP.flag", ...project, "--scope", "project", "--until", "1y", "--", value);
+  const flag = async () => {
+    const { facts } = JSON.parse((await home.run("facts", ...project, "--json")).out);
+    return facts.find((fact: { label: string }) => fact.label === "SHIP.flag");
+  };
+  const { revision: _, updated_at: _at, ...kept } = await flag();
+  const [describe] = await printed(
+    "labels",
+    "edit",
+    "SHIP.flag",
+    "--description",
+    "What it flies",
+    ...project,
+  );
+  typed(describe);
+  const { revision: _new, updated_at: _now, ...again } = await flag();
+  assert.deepEqual(again, { ...kept, description: "What it flies" });
+  assert.deepEqual([kept.value, kept.place], [value, "project"]);
+  assert.match((await home.run("labels", ...project)).out, /SHIP\.flag +project +What it flies/);
+  const [help] = await printed("labels", ...person);
+  assert.match(typed(help), /^usage: sideband labels add /);
+  await home.run("remember", "SHIP.mast", "oak", ...person);
+  const [forget] = await printed("remember", "SHIP.mast", " ", ...person);
+  typed(forget);
+  const [none] = await printed(
+    "forget",
+    "SHIP.mast",
+    ...person,
+    "--data",
+    join(home.env.HOME ?? "", "it's none"),
+  );
+  assert.match(none, / open --user 'it'\\''s ada' --data '.*it'\\''s none' --person$/);
   await home.run("remember", "PREF.avoid", "TEXT", "--add", ...person);
   await home.run("remember", "PREF.avoid", "x".repeat(1000), "--add", ...person);
   const [item] = await printed("remember", "PREF.avoid", "y".repeat(100), "--add", ...person);
@@ -106,10 +149,21 @@ test("the commands of errors and of rollback run as they are printed", async () 
   const { updated_at } = JSON.parse(since).revisions[0];
   const [undo] = await printed("rollback", "--to", updated_at, ...user);
   typed(undo);
+  for (let i = 0; i < 10; i++) await home.run("remember", "SHIP.name", `Argo ${i}`, ...person);
+  const [partial] = await printed("rollback", "--to", updated_at, ...user);
+  assert.match(partial, / rollback --to \S+ --partial --user 'it'\\''s ada'$/);
+  assert.match(typed(partial), /SHIP\.name: stays as it is/);
+  const [status] = await printed("agents", "remove", "codex", "--dir", join(home.env.HOME ?? "", "none"));
+  typed(status);
   const notes = join(home.env.HOME ?? "", "it's -- $(touch pwned).md");
   writeFileSync(notes, "USER.name=Ada\n");
   const [from] = await printed("accounts", "import", notes);
   assert.match(typed(from), /USER\.name/);
+  const file = join(home.env.HOME ?? "", "it's all.jsonl");
+  await home.run("keys", "create", "--account", "acme");
+  await home.run("accounts", "export", "--out", file);
+  const [taking] = await printed("accounts", "import", file, "--data", home.data);
+  assert.match(typed(taking), /^with keys: 1 key/);
 });
 
 test("the first start's commands run as they are printed, and are about the person who types them", async () => {

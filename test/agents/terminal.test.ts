@@ -59,9 +59,14 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
   assert.match((await run("remember", "USER.tone", "dry", ...ada)).err, /Did you mean PREF\.tone\?\n/);
   const missing = await run("recall", "USER.email", ...ada);
   assert.equal(missing.status, 1);
-  assert.match(missing.err, /: there is no label USER\.email\nall labels: .* labels --user ada\n$/);
+  assert.match(missing.err, /: nothing is remembered under USER\.email\nall facts: .* facts --user ada\n$/);
   assert.equal((await run("remember", "USER.email", "ada@example.org", ...ada)).status, 0);
   assert.equal((await run("recall", "USER.email", ...ada)).out, "ada@example.org\n");
+  for (const command of ["recall", "forget", "history"])
+    assert.match(
+      (await run(command, "USER.emial", ...ada)).err,
+      /: nothing is remembered under USER\.emial\. Did you mean USER\.email\?\nall facts: /,
+    );
   const misspelt = await run("remember", "nonsense", "x", ...ada);
   assert.equal(misspelt.status, 1);
   assert.match(
@@ -107,7 +112,7 @@ test("a command that reads makes nothing where there is no store, and says how o
           out: "",
           err:
             `sideband ${call[0]}: there is no store in ${folder}: nothing is remembered there yet; ` +
-            '"sideband open" or "sideband serve" begins one, and so does a first fact\n',
+            `a first fact begins one, and so does: ${[sidebandCommand(), "open", ...option].join(" ")}\n`,
         });
       }
     }

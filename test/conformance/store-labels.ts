@@ -45,6 +45,25 @@ async function change(store: Store, changes: FactChange[]): Promise<void> {
 export function storeLabelsConformance(name: string, open: () => Promise<StoreUnderTest>): void {
   const check = checksOf(name, open);
 
+  check(
+    "an account is strict until it is told otherwise, on every node, and no other is",
+    async ({ store, second }) => {
+      const other = (await second?.()) ?? store;
+      assert.equal(await store.readStrict("acme"), false);
+      const version = await store.keysVersion();
+      for (const isStrict of [true, true, false, false, true]) {
+        await store.changeStrict("acme", isStrict);
+        assert.deepEqual(
+          [await store.readStrict("acme"), await other.readStrict("acme")],
+          [isStrict, isStrict],
+        );
+        assert.equal(await store.readStrict("acm"), false);
+      }
+      assert.notEqual(await store.keysVersion(), version);
+      assert.deepEqual(await store.readLabels("acme"), [], "no label");
+    },
+  );
+
   check("labels keep their channels, and are the account's own", async ({ store, second }) => {
     const version = await store.keysVersion();
     const added = await store.addLabel("acme", label("FAMILY.wife"));

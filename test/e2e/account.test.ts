@@ -64,6 +64,19 @@ visit(
   },
 );
 
+visit("the holder adds a set of labels, and makes the account strict", async (visit) => {
+  const { page, running, says } = visit;
+  const key = await running.newKey("navy");
+  await signIn(visit, key);
+  await says("Adds 14 labels: FAMILY.partner,");
+  await page.getByRole("button", { name: "Add the set" }).click();
+  await says("Own labels: 14; 202 more may be added");
+  await page.getByRole("button", { name: "Make strict" }).click();
+  await says("Strict: only the labels of the account can be written.");
+  const { channels, strict } = (await running.call("GET", "/channels", { key })).json as ChannelsAnswer;
+  assert.deepEqual([channels.length, strict], [54, true]);
+});
+
 visit("a key that reads, a bound key and a token show what they may, and no error", async (visit) => {
   const { page, running, says } = visit;
   const { keys } = running.service.core;
@@ -77,6 +90,7 @@ visit("a key that reads, a bound key and a token show what they may, and no erro
   for (const { key, seesUsers } of holders) {
     await signIn(visit, key);
     await says("The 40 standard labels");
+    assert.equal(await page.getByRole("button", { name: "Add the set" }).count(), 0);
     if (seesUsers) await says("There are no such users.");
     assert.equal(await page.getByRole("heading", { name: "Users" }).count(), seesUsers ? 1 : 0);
     await page.getByText("The 40 standard labels").click();

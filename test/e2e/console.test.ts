@@ -181,7 +181,7 @@ visit("the users of an account with their projects, page by page, and its own la
   await signIn(visit);
   const section = page.locator("#accounts");
   await says("The account has the 40 standard labels, and may add 216.");
-  await section.getByRole("combobox").selectOption("navy");
+  await section.getByRole("combobox", { name: "Account" }).selectOption("navy");
   await says("50 users of navy, and more");
   await section.getByRole("row", { name: /user 07 1 loom\/gate/ }).waitFor();
   await section.getByRole("row", { name: /SHIP.size How large it is person one of S, L/ }).waitFor();
@@ -190,6 +190,27 @@ visit("the users of an account with their projects, page by page, and its own la
   await section.getByLabel("Users whose name begins with").fill("user 4");
   await page.keyboard.press("Enter");
   await says("10 users of navy,");
+});
+
+visit("the operator adds a set of labels to an account, and makes it strict", async (visit) => {
+  const { page, running, says } = visit;
+  const key = await running.newKey("navy");
+  const channels = async () => (await running.call("GET", "/channels", { key })).json;
+  await signIn(visit);
+  const section = page.locator("#accounts");
+  await section.getByRole("combobox", { name: "Account" }).selectOption("navy");
+  await section.getByRole("combobox", { name: "Set of labels" }).selectOption("team");
+  await says("Adds 10 labels: TEAM.members,");
+  await section.getByRole("button", { name: "Add the set" }).click();
+  await section.getByRole("row", { name: /TEAM.on_call Who is on call, and until when project/ }).waitFor();
+  await says("The account has all labels of this set.");
+  assert.equal((await channels()).free, 206);
+  await section.getByRole("button", { name: "Make strict" }).click();
+  await says("Strict: only the labels of the account can be written.");
+  assert.equal((await channels()).strict, true);
+  await section.getByRole("button", { name: "Allow any label" }).click();
+  await says("Persons may make labels of their own by writing them.");
+  assert.equal((await channels()).strict, undefined);
 });
 
 visit("what the service refuses is said in the form, which can be sent again", async (visit) => {

@@ -96,6 +96,37 @@ test("a label is made by writing it, only where that is asked for, and is known 
   );
 });
 
+test("who asks for a label that nobody has written is told that nothing is there, with a near one", async () => {
+  const user = "asking";
+  ok(await make(user, "FAMILY.daughter", "Ada"));
+  const asked = (label: string) => [
+    get("/decode", { user_id: user, label }),
+    get("/decode", { user_id: user, label, use_model: "true" }),
+    get("/facts/history", { user_id: user, label }),
+    remove("/facts", { user_id: user, label }),
+    post("/facts/remove", { user_id: user, label, item: "x" }),
+    post("/facts/restore", { user_id: user, label, revision: 1 }),
+    post("/facts/rename", { user_id: user, label, to: "FAMILY.child" }),
+  ];
+  for (const [label, hint] of [
+    ["FAMILY.dauhgter", "FAMILY.daughter"],
+    ["ZOO.bear", undefined],
+  ] as const)
+    for (const answer of await Promise.all(asked(label))) {
+      assert.deepEqual(
+        [problemCode(answer), answer.json.hint, answer.json.param],
+        ["400 unknown_label", hint, "label"],
+      );
+      const question = hint === undefined ? "" : `Did you mean ${hint}? `;
+      assert.equal(
+        answer.json.detail,
+        `Nothing is remembered under ${label}. ${question}GET /facts lists what is.`,
+      );
+    }
+  for (const answer of await Promise.all(asked("pet")))
+    assert.match(answer.json.detail, /^There is no such label\. GET \/channels lists/);
+});
+
 test("a new label that is a slip away from another is refused with it, unless it is certain", async () => {
   const user = "slips";
   ok(await make(user, "FAMILY.daughter", "Ada"));
@@ -310,6 +341,27 @@ test("a description is kept with the label, and shown with details", async () =>
       problemCode(await make(user, "FAMILY.cat", "x", { description: wrong })),
       "400 invalid_request",
     );
+  // A label of the account has its own, and a standard one has it for ever.
+  ok(await post("/channels", { label: "CAR.plate", description: "Of the car" }));
+  const facts = [{ label: "USER.os", value: "x", description: "Mine" }];
+  for (const [refused, param, said] of [
+    [await encode(user, "USER.os", "x", { description: "Mine" }), "description", /^USER\.os is a standard/],
+    [
+      await make(user, "CAR.plate", "x", { description: "Mine" }),
+      "description",
+      / PATCH \/channels\/\{label\} /,
+    ],
+    [
+      await post("/facts/append", { user_id: user, label: "CAR.plate", item: "x", description: "Mine" }),
+      "description",
+      /^CAR\.plate is a label of the account: /,
+    ],
+    [await post("/encode/batch", { user_id: user, facts }), "facts[0].description", /^USER\.os is /],
+  ] as const) {
+    assert.deepEqual([problemCode(refused), refused.json.param], ["400 invalid_request", param]);
+    assert.match(refused.json.detail, said);
+  }
+  assert.equal((await factsOf(user)).length, 2, "nothing was written");
   const line = JSON.parse((await get("/users/export", { user_id: user })).text.trim().split("\n").at(-1)!);
   assert.deepEqual(line.labels, [{ label: "FAMILY.wife", description: "Whom the person married" }]);
 });

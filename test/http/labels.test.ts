@@ -132,6 +132,49 @@ test("a label says who added it, to keys of the whole account, and is removed wh
   );
 });
 
+test("a set is listed without a key, and adds the labels that the account does not have", async () => {
+  const { sets } = ok(await running.call("GET", "/channels/sets", { key: null }));
+  assert.deepEqual(
+    sets.map(({ set }: { set: string }) => set),
+    ["personal", "support", "team", "research"],
+  );
+  const labelsOf = (labels: { label: string }[]) => labels.map(({ label }) => label);
+  const [{ labels: personal }] = sets;
+  const key = await running.newKey("with-sets");
+  const call = (method: string, path: string, body?: object) =>
+    running.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+  const own = async () =>
+    ok(await call("GET", "/channels")).channels.filter((channel: { own: boolean }) => channel.own);
+  const diet = { label: "HEALTH.diet", description: "As it was." };
+  ok(await call("POST", "/channels", diet));
+  ok(await call("POST", "/channels", { label: "HOME.address", description: "Removed before." }));
+  ok(await call("DELETE", "/channels/HOME.address"));
+  const { added } = ok(await call("POST", "/channels/sets", { set: "personal", written_by: "tests" }));
+  const missing = personal.filter(({ label }: { label: string }) => label !== diet.label);
+  assert.deepEqual(labelsOf(added), labelsOf(missing));
+  const texts = ({ label, description, example, scope }: Record<string, string>) => [
+    ...[label, description],
+    ...[example, scope],
+  ];
+  assert.deepEqual(added.map(texts), missing.map(texts));
+  assert.deepEqual(new Set(added.map(({ created_by }: Record<string, string>) => created_by)).size, 1);
+  const kept = (await own()).find(({ label }: { label: string }) => label === diet.label);
+  assert.equal(kept.description, diet.description);
+  assert.deepEqual(ok(await call("POST", "/channels/sets", { set: "personal" })).added, []);
+  const unknown = await call("POST", "/channels/sets", { set: "pets" });
+  assert.deepEqual([problemCode(unknown), unknown.json.param], ["400 invalid_request", "set"]);
+  const { token } = ok(await call("POST", "/tokens", { user_id: "ada", access: "write", ttl_s: 60 }));
+  const bound = await running.call("POST", "/channels/sets", { key: token, body: { set: "team" } });
+  assert.equal(problemCode(bound), "403 user_not_allowed");
+  // No room for all: none is added.
+  const { free } = ok(await call("GET", "/channels"));
+  for (let i = 0; i < free - 3; i++)
+    ok(await call("POST", "/channels", { label: `MORE.label_${i}`, description: "x" }));
+  const count = (await own()).length;
+  assert.equal(problemCode(await call("POST", "/channels/sets", { set: "team" })), "409 labels_full");
+  assert.equal((await own()).length, count);
+});
+
 test("a label's scope cannot be changed", async () => {
   ok(await post("/channels", { label: "GARDEN.bush", description: "x", scope: "project" }));
   const refused = await running.call("PATCH", "/channels/GARDEN.bush", { body: { scope: "person" } });

@@ -124,3 +124,23 @@ test("the operator sees the users of an account page by page, and the labels tha
   assert.equal(problemCode(await admin("/admin/users")), "400 invalid_request");
   assert.equal(problemCode(await admin("/admin/labels?account=N%20O")), "400 invalid_request");
 });
+
+test("the operator makes an account strict, and adds a set of labels to it", async () => {
+  const key = await running.newKey("strict-navy");
+  const change = (body: object, token = ADMIN_TOKEN) =>
+    running.call("PATCH", "/admin/labels", { key: token, body: { account: "strict-navy", ...body } });
+  assert.equal((await admin("/admin/labels?account=strict-navy")).json.strict, false);
+  assert.equal((await change({ strict: true })).json.strict, true);
+  const channels = async () => (await running.call("GET", "/channels", { key })).json;
+  assert.equal((await channels()).strict, true);
+  const fact = { user_id: "grace", label: "SHIP.name", value: "x", new_label: true };
+  const write = () => running.call("POST", "/encode", { key, body: fact });
+  assert.equal(problemCode(await write()), "400 unknown_label");
+  const { json } = await change({ add_set: "team" });
+  assert.deepEqual([json.strict, json.labels.length, json.free], [true, 10, 206]);
+  assert.equal((await channels()).free, 206);
+  assert.equal((await change({ strict: false })).json.strict, false);
+  assert.equal((await write()).status, 200);
+  assert.equal((await change({ strict: true }, key)).status, 401);
+  assert.equal(problemCode(await change({ add_set: "pets" })), "400 invalid_request");
+});

@@ -63,6 +63,10 @@ test("move: a data folder goes into the database and back, with keys, use, reque
       keyId: null,
     });
     await embedded.write({ ...write("demo", [[0, "public"]]), account: "@demo" });
+    await embedded.changeStrict("acme", true);
+    await embedded.changeStrict("default", true);
+    const terms = { description: "x", example: "", oneOf: null, maxBytes: null, ttlS: null, scope: null };
+    await embedded.addLabel("default", { label: "FAMILY.wife", ...terms, hidden: false, createdAtMs: 1 });
     await embedded.close();
 
     const steps = { copied: 0, compared: 0 };
@@ -79,12 +83,18 @@ test("move: a data folder goes into the database and back, with keys, use, reque
     assert.equal(await second.readUsage("big-key", "2026-11"), USERS);
     const user = "free-key/user 7 🧠";
     assert.equal((await second.readFact(viewOf(user), "PROJ.status"))?.updatedAtMs, 1_700_000_000_007);
-    // One fact differs, one user is missing, one is too many.
+    for (const store of [database, second]) {
+      for (const account of ["acme", "default"]) assert.equal(await store.readStrict(account), true, account);
+      assert.equal((await store.readLabels("default"))[0].label, "FAMILY.wife");
+    }
+    // One fact differs, one user is missing, one is too many; an account is not strict any more.
+    await second.changeStrict("acme", false);
     await second.write(write(user, [[30, "another value"]]));
     await second.forgetUser("acme", "big-key/user 1 🧠");
     await database.write(write("stranger", [[0, "x"]]));
     const { differences } = await compareStores(database, second, { nowMs: 0, step: () => {} });
     assert.deepEqual([...differences].sort(), [
+      "strict account acme",
       `the number of users: ${USERS + 1} and ${USERS - 1}`,
       "user big-key/user 1 🧠 of account acme",
       `user ${user} of account acme`,

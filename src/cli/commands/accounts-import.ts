@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { keysIn } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
 import { adoptMasterKeys } from "../../main/secrets.ts";
-import { shellQuote } from "../../main/shell-quote.ts";
+import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { type Command, CommandError, defineCommand, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { counted, ProgressLine, table } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
@@ -24,7 +24,7 @@ export const accountsImport: Command = defineCommand(
     about: `Reads what "sideband accounts export" wrote, from FILE or standard input. Facts keep their times and their order; a fact
 that exists is overwritten. Labels that are missing are added and named. Nothing counts against a limit. Works beside a
 running service.`,
-    options: `  --with-keys     take keys, requests for keys, settings of standard labels and accounts that are not here, too. What
+    options: `  --with-keys     take keys, requests for keys, settings of labels and accounts that are not here, too. What
                   FILE has of them is listed first. A key or a request that exists stays; a key whose id another key
                   has is left out and reported. Without it they are only counted
   --master-key FILE
@@ -61,7 +61,7 @@ ${DATA_HELP}`,
     ).finally(() => progress.end());
     const { leftOut, labelsAdded, notTaken, ...written } = report;
     if (!json) for (const what of leftOut) console.error(`left out: ${what}`);
-    print(importedLines(report).join("\n"), {
+    print(importedLines(report, takingCommand(file, data)).join("\n"), {
       ...written,
       labels_added: labelsAdded,
       left_out: leftOut,
@@ -100,15 +100,21 @@ function kindsText({ keys, requests, settings, users }: ImportedCounts["notTaken
   return kinds.flatMap(([count, one, many]) => (count === 0 ? [] : [counted(count, one, many)])).join(", ");
 }
 
-function importedLines({ facts, keys, requests, lines, labelsAdded, notTaken }: ImportedCounts): string[] {
+/** Takes what was left; what came from standard input is in no file yet. */
+function takingCommand(file: string | undefined, data: string | undefined): string {
+  if (file === undefined) return "a FILE of it with --with-keys is listed and taken, too";
+  const folder = data === undefined ? "" : ` ${quotedOption("data", data)}`;
+  return `to list and take them, too: ${sidebandCommand()} accounts import ${shellQuote(file)} --with-keys${folder}`;
+}
+
+function importedLines(report: ImportedCounts, taking: string): string[] {
+  const { facts, keys, requests, lines, labelsAdded, notTaken } = report;
   const labels = counted(labelsAdded.length, "label");
   const rest = kindsText(notTaken);
   const more = kindsText({ keys, requests, settings: 0, users: 0 });
   return [
     ...(labelsAdded.length === 0 ? [] : [`added ${labels}: ${labelsAdded.join(", ")}`]),
-    ...(rest === ""
-      ? []
-      : [`not taken: ${rest}; "sideband accounts import FILE --with-keys" lists and takes them, too`]),
+    ...(rest === "" ? [] : [`not taken: ${rest}; ${taking}`]),
     `imported ${counted(facts, "fact")}${more === "" ? "" : `, ${more}`} from ${counted(lines, "line")}`,
   ];
 }

@@ -115,7 +115,7 @@ since the installation is left in place and named. Facts are not deleted.`,
     const entry = record.find(kind.name, target);
     if (entry === undefined) {
       throw new CommandError(
-        `${kind.name} is not installed in ${target}; "sideband agents status" shows what is`,
+        `${kind.name} is not installed in ${target}; what is: ${sidebandCommand()} agents status`,
       );
     }
     if (dryRun) {

@@ -43,7 +43,7 @@ a data folder is for "sideband backup restore".`,
     failures: "1 if it failed, or there is no such revision",
     check: ({ words: [, revision] }) => {
       if (!/^[1-9]\d{0,14}$/.test(revision))
-        throw new UsageError("REVISION is a whole number; sideband history LABEL lists them");
+        throw new UsageError("REVISION is a whole number, one of those that history lists");
     },
   },
   async ({ memory, userId, project, words: [label, revision], sameMemory, print }) => {
@@ -91,7 +91,7 @@ was written since stays in the history. Prints what changes.`,
     print(rollbackLines(answer, to), answer);
     if (answer.status === "ok" && answer.changes.length > 0)
       console.error(`undo: ${sidebandCommand()} undo${sameMemory}`);
-    if (answer.status === "unreached") throw unreached(answer, to);
+    if (answer.status === "unreached") throw unreached(answer, to, sameMemory);
   },
 );
 
@@ -134,7 +134,7 @@ the labels of the account is undone by the command that it has printed.`,
     }
     const [{ before }] = things;
     const answer = await memory.rollback(userId, before, { project, writtenBy: WRITER });
-    if (answer.status === "unreached") throw unreached(answer, before);
+    if (answer.status === "unreached") throw unreached(answer, before, sameMemory);
     if (answer.changes.length === 0)
       throw new CommandError(
         "there is nothing to take back: what was forgotten for good, or has ended, stays away",
@@ -197,10 +197,11 @@ function isOneThing(later: Change, earlier: Change): boolean {
   return isImport === true && Date.parse(later.at) - Date.parse(earlier.at) < IMPORT_PAUSE_MS;
 }
 
-function unreached({ unreached: facts }: RollbackAnswer, to: string): CommandError {
+function unreached({ unreached: facts }: RollbackAnswer, to: string, sameMemory: string): CommandError {
   const labels = facts.map(({ label }) => label).join(", ");
   return new CommandError(
-    `nothing was changed: the history of ${labels} does not reach back to ${localTime(to)}; sideband rollback --to ${to} --partial leaves them as they are`,
+    `nothing was changed: the history of ${labels} does not reach back to ${localTime(to)}\n` +
+      `to leave those as they are: ${sidebandCommand()} rollback --to ${to} --partial${sameMemory}`,
   );
 }
 

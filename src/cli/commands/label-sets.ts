@@ -1,12 +1,12 @@
 /** sideband labels add-set: labels for a purpose, shipped with the package. What an account has stays as it is. */
 
-import { LABEL_SETS } from "../../base/label-sets.ts";
+import { LABEL_SET_NAMES, LABEL_SETS } from "../../base/label-sets.ts";
 import { type Command, UsageError } from "../command.ts";
 import { memoryCommand, WRITER } from "../memory-command.ts";
 import { counted, table } from "../printed.ts";
 import { undoText } from "../undone-labels.ts";
 
-const NAMES = [...LABEL_SETS.keys()];
+const named = (name: string) => LABEL_SET_NAMES.find((known) => known === name);
 
 export const labelsAddSet: Command = memoryCommand(
   {
@@ -17,21 +17,18 @@ export const labelsAddSet: Command = memoryCommand(
 they are. Run twice, it adds what was left. "sideband labels remove" removes one that nothing uses. The sets:
 
 ${[...LABEL_SETS].map(([name, labels]) => `  ${name.padEnd(10)}${groupsOf(labels)}`).join("\n")}`,
-    failures: "1 if one was refused: those before it were added",
+    failures: "1 if it was refused",
     check({ words: [name] }) {
-      if (!LABEL_SETS.has(name)) throw new UsageError(`SET is one of ${NAMES.join(", ")}`);
+      if (named(name) === undefined) throw new UsageError(`SET is one of ${LABEL_SET_NAMES.join(", ")}`);
     },
   },
   async ({ memory, words: [name], sameMemory, print }) => {
-    const { channels } = await memory.channels();
-    const known = new Set(channels.map(({ label }) => label));
-    const missing = LABEL_SETS.get(name)!.filter(({ label }) => !known.has(label));
-    for (const { label, ...terms } of missing) await memory.addLabel(label, terms, { writtenBy: WRITER });
-    const added = missing.map(({ label, description }) => [label, description]);
-    const lines = added.length === 0 ? "" : `${table(["LABEL", "WHAT"], added)}\n`;
-    const labels = missing.map(({ label }) => label);
+    const { added } = await memory.addLabelSet(named(name)!, { writtenBy: WRITER });
+    const rows = added.map(({ label, description }) => [label, description]);
+    const lines = rows.length === 0 ? "" : `${table(["LABEL", "WHAT"], rows)}\n`;
+    const labels = added.map(({ label }) => label);
     const undo = undoText(labels.length === 0 ? [] : [`remove ${labels.join(" ")}`], sameMemory);
-    print(`${lines}added ${counted(added.length, "label")}${undo}`, { added: labels });
+    print(`${lines}added ${counted(rows.length, "label")}${undo}`, { added: labels });
   },
 );
 

@@ -6,12 +6,13 @@
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
 import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
 import type { ChannelsAnswer, LabelAnswer, StoredFact } from "../../contract/answers.ts";
-import { shellQuote } from "../../main/shell-quote.ts";
+import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
 import { allPages, memoryCommand, WRITER } from "../memory-command.ts";
 import { durationS, localTime } from "../moments.ts";
 import { counted, table } from "../printed.ts";
+import { sidebandCommand } from "../printed-commands.ts";
 import { addedAgain, changedBack, labelBefore, undoText } from "../undone-labels.ts";
 
 const PAGE = 200;
@@ -59,7 +60,10 @@ function printLabels(
     ...made.map(({ label, scope, description = "" }) => [label, scope, description]),
     ...standard.map(row),
   ];
-  const left = free === undefined ? "" : `\n${counted(free, "label")} can be added: sideband labels add`;
+  const left =
+    free === undefined
+      ? ""
+      : `\n${counted(free, "label")} can be added: ${sidebandCommand()} help labels add`;
   const object = { channels: [...declared, ...standard], made, free };
   print(table(["LABEL", "KEPT FOR", "WHAT"], rows) + left, object);
 }
@@ -130,9 +134,11 @@ has made by writing it changes with a write: sideband remember LABEL VALUE --des
     const changed = memory.changeLabel(label, terms).catch(async (error) => {
       if (!isSidebandError(error, "unknown_label")) throw error;
       const { facts } = await memory.facts(userId, { project });
-      if (!facts.some((fact) => fact.label === label)) throw error;
+      const fact = facts.find((one) => one.label === label);
+      if (fact === undefined) throw error;
+      const describe = describeCommand(fact, texts.description ?? "…", sameMemory);
       throw new CommandError(
-        `${label} is a label that ${userId} has made: sideband remember ${label} VALUE --description TEXT describes it`,
+        `${label} is a label that ${userId} has made, and has no terms; to describe it: ${describe}`,
       );
     });
     const answer = await changed;
@@ -140,6 +146,15 @@ has made by writing it changes with a write: sideband remember LABEL VALUE --des
     print(`${answer.label}: ${answer.description}${undo}`, answer);
   },
 );
+
+/** Writes the fact again as it is, with a description of its label. */
+function describeCommand(fact: StoredFact, description: string, sameMemory: string): string {
+  const { label, value, place, expires_at: until } = fact;
+  const end = until === undefined ? "" : ` --until ${until}`;
+  const scope = place === undefined || place === "person" ? "" : ` --scope ${place}`;
+  const options = `${quotedOption("description", description)}${end}${scope}${sameMemory}`;
+  return `${sidebandCommand()} remember ${options} -- ${shellQuote(label)} ${shellQuote(value)}`;
+}
 
 function termsOf(texts: Call["texts"]) {
   const { description, example, for: life, scope, "max-bytes": bytes } = texts;

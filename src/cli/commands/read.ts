@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { writerName } from "../../agent-side/written-by.ts";
 import { ACCOUNT_DEFAULT } from "../../base/account.ts";
+import { CHANNEL_COUNT } from "../../base/limits.ts";
+import { readAgentConfig, usesService } from "../../config.ts";
 import type { ReadAnswer } from "../../contract/answers.ts";
 import { withOwner } from "../../main/owner.ts";
 import { type Command, defineCommand, EXIT_OK, UsageError } from "../command.ts";
@@ -32,7 +34,8 @@ ${DATA_HELP}`,
     if (user !== undefined && restore !== undefined)
       throw new UsageError("--user reads and --restore stores: give one of them");
     const block = readFileSync(file ?? 0, "utf8");
-    const [reading, restored] = await withOwner(configOf({ data }), { create: false }, async (owner) => {
+    const config = configOf({ data });
+    const [reading, restored] = await withOwner(config, { create: false }, async (owner) => {
       const call: UserCall = (path, body) =>
         owner.json("POST", path, { user_id: userId, ...body }, { account });
       const answer = (await call("/read", { block })) as ReadAnswer;
@@ -46,7 +49,9 @@ ${DATA_HELP}`,
       `${counted(missing, "word")} missing, ${wrong} wrong, ${repaired} repaired, ${guard_left} more could be lost`,
     );
     if (restored === undefined) return EXIT_OK;
-    const sameMemory = repeatedOptions({ texts: { user: userId, data, account } });
+    // Where a service is set, the command must name the folder that this one has used.
+    const folder = data ?? (usesService(readAgentConfig()) ? config.dataFolder : undefined);
+    const sameMemory = repeatedOptions({ texts: { user: userId, data: folder, account } });
     console.error(
       `${counted(restored.restored, "fact")} restored; undo: ${sidebandCommand()} rollback --to ${restored.before}${sameMemory}`,
     );
@@ -60,9 +65,13 @@ type UserCall = (path: string, body: object) => Promise<unknown>;
 async function restoreFacts(call: UserCall, facts: ReadAnswer["facts"], file: string | undefined) {
   const before = new Date(Date.now() - 1).toISOString();
   const writer = writerName(`read: ${file === undefined ? "standard input" : basename(file)}`, "read");
-  await call("/encode/batch", {
-    facts: facts.map(({ label, value }) => ({ label, value })),
-    written_by: writer,
-  });
+  const restored = facts.map(({ label, value }) => ({ label, value }));
+  for (let i = 0; i < restored.length; i += CHANNEL_COUNT)
+    await call("/encode/batch", {
+      facts: restored.slice(i, i + CHANNEL_COUNT),
+      // The label of a fact that was forgotten for good is made again.
+      new_label: "certain",
+      written_by: writer,
+    });
   return { restored: facts.length, before };
 }

@@ -8,7 +8,7 @@ import { sanitizeValue } from "../../agent-side/secrets.ts";
 import { quotedValue, readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
 import { LABEL_FORM, LABELS } from "../../base/channel-labels.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
-import { shellQuote } from "../../main/shell-quote.ts";
+import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, unknownLabelText, WRITER } from "../memory-command.ts";
@@ -41,13 +41,16 @@ be asked, nothing is stored without --new. "sideband labels" lists your labels. 
 ${labelLines()}`,
     failures: "1 if it was refused",
     begins: true,
-    check({ words: [label, value], texts, flags: { add } }) {
+    check(call) {
+      const { words, texts, flags } = call;
+      const [label, value] = words;
+      const forget = `${sidebandCommand()} forget ${shellQuote(label)}${repeatedOptions(call)}`;
       if (value.trim() === "")
         throw new CommandError(
-          "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
+          `the VALUE is empty or spaces alone: there is nothing to remember; to forget the fact: ${forget}`,
         );
       termsOf(texts);
-      if (add && (texts.for ?? texts.until) !== undefined)
+      if (flags.add && (texts.for ?? texts.until) !== undefined)
         throw new UsageError(
           `an end is one of the whole list on ${label}, not of an item: give what ends a label of its own, without --add`,
         );
@@ -72,6 +75,8 @@ ${labelLines()}`,
       return flags.add ? memory.append(userId, to, kept, options) : memory.encode(userId, to, kept, options);
     };
     const answer = await write(label, flags.new ? "certain" : true).catch(async (error) => {
+      if (isSidebandError(error, "invalid_request") && error.param === "description")
+        await refuseDescription(call);
       if (!isSidebandError(error, "unknown_label")) throw error;
       return write(...(await meantLabel(call, error.hint)));
     });
@@ -79,6 +84,18 @@ ${labelLines()}`,
     print(writtenLine(answer, history, undoHere(sameMemory), localTime), answer);
   },
 );
+
+/** Throws where the label is not one of the person's own: a write does not describe it. */
+async function refuseDescription({ memory, words: [label], texts, sameMemory }: MemoryCall): Promise<void> {
+  const known = (await memory.channels()).channels.find((channel) => channel.label === label);
+  if (known === undefined) return;
+  const change = `labels edit ${shellQuote(label)} ${quotedOption("description", texts.description!)}`;
+  throw new CommandError(
+    known.own
+      ? `${label} is a label of the account; to describe it anew: ${sidebandCommand()} ${change}${sameMemory}`
+      : `${label} is a standard label, which cannot be described anew: leave --description out`,
+  );
+}
 
 /** The label that is meant by one that was not made. Throws where nobody can be asked, or neither is meant. */
 async function meantLabel(

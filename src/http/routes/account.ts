@@ -3,7 +3,7 @@
 import { invalidRequest } from "../../base/errors.ts";
 import { TOKEN_TTL_S_MAX, TOKEN_TTL_S_MIN } from "../../base/limits.ts";
 import type { Caller } from "../../memory/authentication.ts";
-import { addLabel, changeLabel, changeStrict, removeLabel } from "../../memory/label-terms.ts";
+import { addLabel, addLabelSet, changeLabel, changeStrict, removeLabel } from "../../memory/label-terms.ts";
 import type { AccountLabels, LabelTerms } from "../../memory/labels.ts";
 import { mayAddLabels } from "../../memory/rights.ts";
 import { readUsage } from "../../memory/usage.ts";
@@ -23,6 +23,13 @@ export function accountRoutes({ memory, authentication, keys }: HttpServices) {
       const author = { keyId, writtenBy: call.body.written_by };
       const { isNew, terms } = await addLabel(memory, account, wanted, author);
       return Answer.json(labelAnswer(terms), { status: isNew ? 201 : 200 });
+    },
+
+    async addLabelSet(call) {
+      const { account, keyId } = call.caller;
+      const { set, written_by: writtenBy } = call.body;
+      const added = await addLabelSet(memory, account, set, { keyId, writtenBy });
+      return { set, added: added.map(labelAnswer) };
     },
 
     async changeStrict(call) {

@@ -7,6 +7,7 @@ import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/
 import { DEMO_ACCOUNT } from "../../memory/demo.ts";
 import { listFacts } from "../../memory/facts.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
+import { addLabelSet, changeStrict } from "../../memory/label-terms.ts";
 import type { KeyRecord, KeyRequest } from "../../memory/records.ts";
 import { Answer } from "../request/answer.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
@@ -91,9 +92,15 @@ export function adminRoutes(services: HttpServices, readiness: Readiness, recent
     async adminLabels(call) {
       const { account } = call.query;
       checkAccount(account);
-      const labels = await services.memory.labels.of(account);
-      const views = labels.all.map(labelAnswer);
-      return { labels: views.filter(({ own, hidden }) => own || hidden), free: labels.free };
+      return labelsOf(services, account);
+    },
+
+    async adminChangeLabels(call) {
+      const { account, strict, add_set: set } = call.body;
+      checkAccount(account);
+      if (strict !== undefined) await changeStrict(services.memory, account, strict);
+      if (set !== undefined) await addLabelSet(services.memory, account, set, { writtenBy: "console" });
+      return labelsOf(services, account);
     },
 
     async adminUsage(call) {
@@ -133,6 +140,12 @@ export function adminRoutes(services: HttpServices, readiness: Readiness, recent
       };
     },
   } satisfies Partial<Handlers>;
+}
+
+async function labelsOf({ memory }: HttpServices, account: string) {
+  const { all, free, isStrict } = await memory.labels.of(account);
+  const views = all.map(labelAnswer);
+  return { labels: views.filter(({ own, hidden }) => own || hidden), free, strict: isStrict };
 }
 
 async function demoStatus({ memory, demo }: HttpServices): Promise<AdminStatusAnswer["demo"]> {

@@ -3,6 +3,7 @@
 import { CHANNELS } from "../../base/channels.ts";
 import { clockFault } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
+import { LABEL_SETS } from "../../base/label-sets.ts";
 import { enforce } from "../../base/rate-limiter.ts";
 import type { ChannelsAnswer } from "../../contract/answers.ts";
 import type { Caller } from "../../memory/authentication.ts";
@@ -33,6 +34,8 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness) {
       return answer;
     },
 
+    labelSets: () => ({ sets: LABEL_SET_VIEWS }),
+
     async requestKey(call) {
       enforce(limits.keyRequests, limitGroupOf(call.client));
       const { name, email, purpose, tier } = call.body;
@@ -55,6 +58,11 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness) {
     metrics: () => new Answer(metrics.render(), { type: "text/plain; version=0.0.4; charset=utf-8" }),
   } satisfies Partial<Handlers>;
 }
+
+const LABEL_SET_VIEWS = [...LABEL_SETS].map(([set, labels]) => ({
+  set,
+  labels: labels.map((label) => ({ scope: "person" as const, ...label })),
+}));
 
 /** As bytes, which are sent as they are. */
 function channelsAnswer(labels: AccountLabels, caller: Caller): Answer<ChannelsAnswer> {

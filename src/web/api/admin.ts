@@ -10,6 +10,7 @@ import type {
   AccountsAnswer,
   AdminStatusAnswer,
   ApproveBody,
+  ChangeLabelsBody,
   CreatedKey,
   CreateKeyBody,
   KeyRequestView,
@@ -72,6 +73,9 @@ export const fetchUsers = (account: string, prefix: string, cursor?: string) =>
 
 export const fetchLabels = (account: string) =>
   call<AccountLabelsView>("GET", "/admin/labels", { query: { account } });
+
+export const changeLabels = (body: ChangeLabelsBody) =>
+  call<AccountLabelsView>("PATCH", "/admin/labels", { body });
 
 export const createKey = (body: CreateKeyBody) => call<CreatedKey>("POST", "/admin/keys", { body });
 

@@ -15,6 +15,8 @@ export interface AccountLabels {
   readonly labels: readonly LabelAnswer[];
   /** How many may still be added. */
   readonly free: number;
+  /** Persons make none of their own. */
+  readonly strict: boolean;
 }
 
 /** @param base what stands before the paths of the calls; only below the address of `sideband open` is there anything */
@@ -30,8 +32,8 @@ export function pageClient({ key, base = "" }: { key?: string; base?: string }):
 }
 
 export async function accountLabels(api: PageClient): Promise<AccountLabels> {
-  const { channels, free = 0 } = await api.channels();
-  return { labels: channels as LabelAnswer[], free };
+  const { channels, free = 0, strict = false } = await api.channels();
+  return { labels: channels as LabelAnswer[], free, strict };
 }
 
 /** A worktree is named by its project and a name of its own, with a slash between. */

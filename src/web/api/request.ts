@@ -6,7 +6,7 @@
 import { errorOf, SidebandError } from "../../sdk/errors.ts";
 
 export interface PageCall {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   /** What is undefined is left out. */
   readonly query?: Readonly<Record<string, string | undefined>>;

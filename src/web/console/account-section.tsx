@@ -1,10 +1,17 @@
 /** What an account has: its users with their projects, page by page, and the labels that it has added or hidden. */
 
 import { useEffect, useState } from "preact/hooks";
-import { type AccountLabelsView, type AccountView, fetchLabels, fetchUsers } from "../api/admin.ts";
+import {
+  type AccountLabelsView,
+  type AccountView,
+  changeLabels,
+  fetchLabels,
+  fetchUsers,
+} from "../api/admin.ts";
 import { LabelsTable } from "../parts/data-table.tsx";
 import { SelectField } from "../parts/fields.tsx";
 import { useQuery } from "../parts/hooks.ts";
+import { LabelRules, type RulesChange } from "../parts/label-rules.tsx";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
 import { UsersTable } from "../parts/users-table.tsx";
 
@@ -40,6 +47,10 @@ function LabelsOf({ account }: { readonly account: string }) {
   useEffect(() => {
     query(() => fetchLabels(account), setView);
   }, []);
+  const change = async (wanted: RulesChange) => {
+    const body = "set" in wanted ? { add_set: wanted.set } : wanted;
+    setView(await changeLabels({ account, ...body }));
+  };
   const { labels = [], free = 0 } = view ?? {};
   return (
     <>
@@ -55,6 +66,7 @@ function LabelsOf({ account }: { readonly account: string }) {
           caption={`Added to the 40 standard labels, or hidden; ${free} more may be added`}
         />
       )}
+      {view !== undefined && <LabelRules own={labels} strict={view.strict} onChange={change} />}
     </>
   );
 }

@@ -10,6 +10,7 @@ import { LabelsTable } from "../parts/data-table.tsx";
 import { Button } from "../parts/fields.tsx";
 import { useAction, useQuery } from "../parts/hooks.ts";
 import { KeyForm } from "../parts/key-form.tsx";
+import { LabelRules, type RulesChange } from "../parts/label-rules.tsx";
 import { Card, ErrorNotice, Loading, mountPage } from "../parts/layout.tsx";
 import { QuotaMeter, UsageChart } from "../parts/usage-chart.tsx";
 import { UsersTable } from "../parts/users-table.tsx";
@@ -64,18 +65,18 @@ function Account() {
           />
         </Card>
       )}
-      <LabelsCard api={api} canHide={isWhole && usage.access !== "read"} />
+      <LabelsCard api={api} mayChange={isWhole && usage.access !== "read"} />
     </>
   );
 }
 
 interface LabelsCardProps {
   readonly api: PageClient;
-  readonly canHide: boolean;
+  readonly mayChange: boolean;
 }
 
 /** The labels of the account: its own, and the standard ones, each of which can be hidden where the key may. */
-function LabelsCard({ api, canHide }: LabelsCardProps) {
+function LabelsCard({ api, mayChange }: LabelsCardProps) {
   const [known, setKnown] = useState<AccountLabels>();
   const { error, query } = useQuery();
   const { error: refusal, run } = useAction();
@@ -90,7 +91,11 @@ function LabelsCard({ api, canHide }: LabelsCardProps) {
           before && { ...before, labels: before.labels.map((old) => (old.label === label ? changed : old)) },
       );
     });
-  const onHidden = canHide ? hide : undefined;
+  const change = async (wanted: RulesChange) => {
+    await ("set" in wanted ? api.addLabelSet(wanted.set) : api.strictLabels(wanted.strict));
+    setKnown(await accountLabels(api));
+  };
+  const onHidden = mayChange ? hide : undefined;
   const { labels = [], free = 0 } = known ?? {};
   const own = labels.filter((label) => label.own);
   const standard = labels.filter((label) => !label.own);
@@ -111,6 +116,7 @@ function LabelsCard({ api, canHide }: LabelsCardProps) {
               onHidden={onHidden}
             />
           )}
+          {mayChange && <LabelRules own={own} strict={known.strict} onChange={change} />}
           <details class="apart">
             <summary>
               The {standard.length} standard labels{hiddenCount > 0 && `, ${hiddenCount} hidden`}

@@ -41,6 +41,8 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   changeLabel: ["changeLabel", "label"],
   removeLabel: ["removeLabel", "label"],
   changeStrict: ["strictLabels", "strict"],
+  labelSets: ["labelSets"],
+  addLabelSet: ["addLabelSet", "set"],
   createToken: ["token", "user_id"],
   usage: ["usage"],
   usageDays: ["usageDays"],

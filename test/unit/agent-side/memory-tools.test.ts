@@ -176,6 +176,16 @@ test("an error names tools, not calls of the service", async (context) => {
     await errorOf({ label: "zoo.Bear", value: "x" }, false),
     /remember lists those of the account\.$/,
   );
+  await call("remember", { label: "PEOPLE.grace", value: "x" });
+  for (const tool of ["recall", "forget", "history"])
+    for (const [label, question] of [
+      ["PEOPLE.grcae", "Did you mean PEOPLE.grace? "],
+      ["ZOO.bear", ""],
+    ])
+      assert.equal(
+        toolErrorText(await call(tool, { label }).catch((error) => error), true),
+        `unknown_label: Nothing is remembered under that label. ${question}recall without a label lists what is.`,
+      );
   await call("remember", { label: "PREF.avoid", value: "x".repeat(1000), add: true });
   assert.match(
     await errorOf({ label: "PREF.avoid", value: "y".repeat(100), add: true }),

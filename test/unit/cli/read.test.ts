@@ -15,6 +15,7 @@ test("a transcript gives back the facts of a user who was forgotten, and the pri
       const remember = (label: string, value: string) => run("remember", label, value, "--person", ...ada);
       await remember("USER.name", "Ada Okafor");
       await remember("TASK.deadline", "2026-12-01");
+      await remember("PET.cat", "Byron");
       const path = "/context?user_id=ada";
       const answer = await OwnerClient.of(data).json<ContextAnswer>("GET", path, undefined, {
         account: "default",
@@ -24,20 +25,24 @@ test("a transcript gives back the facts of a user who was forgotten, and the pri
       writeFileSync(transcript, `user: hello\n${words.filter((_, i) => i % 5 !== 4).join(" ")}\nuser: bye`);
 
       const read = await run("read", transcript, ...ada);
-      assert.deepEqual([read.status, read.out], [0, "USER.name=Ada Okafor\nTASK.deadline=2026-12-01\n"]);
+      assert.deepEqual(
+        [read.status, read.out],
+        [0, "USER.name=Ada Okafor\nTASK.deadline=2026-12-01\nPET.cat=Byron\n"],
+      );
       assert.match(read.err, /^\d+ words missing, \d+ wrong, \d{3} repaired, /);
 
       await run("forget", "--all", "--yes", ...ada);
       await remember("USER.name", "Ada O.");
       const restored = await run("read", transcript, "--restore", "ada", "--data", data);
-      const undo = /\n2 facts restored; undo: (?:sideband|\S+ \S+) (rollback --to .*)\n$/.exec(restored.err);
+      const undo = /\n3 facts restored; undo: (?:sideband|\S+ \S+) (rollback --to .*)\n$/.exec(restored.err);
       assert.ok(restored.status === 0 && undo !== null, JSON.stringify(restored));
       assert.equal((await run("recall", "USER.name", "--person", ...ada)).out, "Ada Okafor\n");
       assert.match((await run("log", ...ada)).out, /read: transcript\.txt +TASK\.deadline: now "2026-12-01"/);
       const undoing = undo[1].split(" ").map((word) => word.replaceAll("'", ""));
       assert.equal((await run(...undoing)).status, 0);
       assert.equal((await run("recall", "USER.name", "--person", ...ada)).out, "Ada O.\n");
-      assert.equal((await run("recall", "TASK.deadline", "--person", ...ada)).status, 1);
+      for (const label of ["TASK.deadline", "PET.cat"])
+        assert.equal((await run("recall", label, "--person", ...ada)).status, 1);
 
       const both = await run("read", transcript, "--restore", "bob", ...ada);
       assert.deepEqual([both.status, both.out], [2, ""]);

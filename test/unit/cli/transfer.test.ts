@@ -90,7 +90,7 @@ test("import takes keys only where it is asked to, and lists them before", () =>
       [bare.status, bare.out, bare.err],
       [
         0,
-        `not taken: 1 key; "sideband accounts import FILE --with-keys" lists and takes them, too\n` +
+        `not taken: 1 key; to list and take them, too: ${sidebandCommand()} accounts import ${file} --with-keys --data ${other}\n` +
           `imported ${facts} facts from ${FILLED_USERS + 1} lines\n`,
         "",
       ],

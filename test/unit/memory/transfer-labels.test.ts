@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { noStep } from "../../../src/base/steps.ts";
 import { encodeFacts } from "../../../src/memory/encode.ts";
 import type { ExportLine } from "../../../src/memory/export-lines.ts";
-import { addLabel, changeLabel, removeLabel } from "../../../src/memory/label-terms.ts";
+import { addLabel, changeLabel, changeStrict, removeLabel } from "../../../src/memory/label-terms.ts";
 import { Labels } from "../../../src/memory/labels.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import type { KeyRecord } from "../../../src/memory/records.ts";
@@ -42,13 +42,13 @@ async function exported(store: Store, options: Partial<ExportOptions> = {}): Pro
   return lines;
 }
 
-const importInto = (store: Store, lines: readonly unknown[]) =>
+const importInto = (store: Store, lines: readonly unknown[], withKeys = true) =>
   importLines(
     store,
     (async function* () {
       for (const line of lines) yield JSON.stringify(line);
     })(),
-    { nowMs, atStep: noStep, withKeys: true },
+    { nowMs, atStep: noStep, withKeys },
   );
 
 /** Two accounts with a key and a label of their own each, and users with facts on them. */
@@ -74,6 +74,7 @@ async function filledStore(context: TestContext): Promise<Store> {
 const textOf = (line: ExportLine) => {
   if (line.kind === "key") return `key ${line.key.account} ${line.key.user} ${line.key.access}`;
   if (line.kind === "label") return `label ${line.account} ${line.label.label} ${line.label.hidden}`;
+  if (line.kind === "account") return `account ${line.account} ${line.strict}`;
   return line.kind === "user" ? `user ${line.account} ${line.facts.map(({ value }) => value)}` : line.kind;
 };
 
@@ -125,6 +126,57 @@ test("a whole account takes its removed labels along, so that the others keep th
     (await new Labels(copy).of(ACCOUNT)).all.slice(40).map(({ channel }) => channel),
     [41],
   );
+});
+
+test("a strict account comes through with its keys, and what its persons had made before; the import may be repeated", async (context) => {
+  const { services, store } = await memoryServices(context);
+  await store.addKey(BOUND);
+  const facts = [{ label: "PETS.cat", value: "Byron", newLabel: true }];
+  await encodeFacts(services, caller, { userId: "ada", facts, operation: "encode" });
+  await changeStrict(services, ACCOUNT, true);
+  const lines = await exported(store);
+  const strict = { kind: "account", account: ACCOUNT, strict: true };
+  assert.deepEqual(lines[1], strict);
+  assert.deepEqual(await exported(store, { account: ACCOUNT, userId: "ada" }), lines.slice(2));
+  const copy = await temporaryStore(context);
+  for (const keys of [1, 0])
+    assert.deepEqual(await importInto(copy, lines), { ...NO_MORE, lines: 3, facts: 1, keys });
+  assert.equal(await copy.readStrict(ACCOUNT), true);
+  assert.deepEqual((await exported(copy)).map(textOf), lines.map(textOf));
+  // Without keys a file is anybody's: the setting is only counted, and a strict account takes no other labels.
+  const free = await temporaryStore(context);
+  await free.addKey(BOUND);
+  const settings = { ...NO_MORE.notTaken, keys: 1, settings: 1 };
+  assert.deepEqual(await importInto(free, lines, false), {
+    ...NO_MORE,
+    lines: 3,
+    facts: 1,
+    notTaken: settings,
+  });
+  assert.equal(await free.readStrict(ACCOUNT), false);
+  await assert.rejects(importInto(copy, lines, false), { code: "unknown_label" });
+  for (const wrong of [{ strict: "yes" }, { strict: false }, { account: 5 }, { account: "A B" }])
+    await assert.rejects(importInto(copy, [{ ...strict, ...wrong }]), { code: "invalid_request" });
+});
+
+test("an account that never had a key keeps its labels, and that it is strict", async (context) => {
+  const { services, store } = await memoryServices(context);
+  for (const account of ["default", "garage"]) {
+    await addLabel(services, account, NEW_LABEL);
+    await changeStrict(services, account, true);
+  }
+  const facts = [{ label: NEW_LABEL.label, value: "Grace" }];
+  await encodeFacts(
+    services,
+    { ...caller, account: "garage" },
+    { userId: "ada", facts, operation: "encode" },
+  );
+  const copy = await temporaryStore(context);
+  await importInto(copy, await exported(store));
+  for (const account of ["default", "garage"]) {
+    assert.deepEqual(await copy.readLabels(account), await store.readLabels(account));
+    assert.equal(await copy.readStrict(account), true, account);
+  }
 });
 
 test("a label for which an account has no room is left out and reported; one on another's channel is none", async (context) => {
