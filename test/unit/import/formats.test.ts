@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { RefusedValueError, sanitizeValue } from "../../../src/agent-side/secrets.ts";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { decodedText, type FormatName, readFormat } from "../../../src/import/formats.ts";
 import { type LocatedValue, locatedJson } from "../../../src/import/located-json.ts";
@@ -89,7 +90,11 @@ const TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
   // What a list is about.
   ["- Tom\n  - Age: 8\n  - likes trains", "2 NOTE.tom_age=8", "3 NOTE.tom_likes_trains=Tom: likes trains"],
   ["I never eat:\n- pork", "2 NOTE.never_eat_pork=I never eat: pork"],
-  ["- [x] pay rent\n- [ ] buy milk", "1 NOTE.pay_rent_done=pay rent (done)", "2 NOTE.buy_milk=buy milk"],
+  ["- [x] pay rent\n- [ ] buy milk", "2 NOTE.buy_milk=buy milk"],
+  [
+    "Never restart the router: the alarm goes off",
+    "1 NOTE.never_restart_router_alarm_goes_off=Never restart the router: the alarm goes off",
+  ],
   // Wrapped lines are one; notes one below the other are not.
   [
     "The garage on Mill Lane knows the car and has the\nspare key, so ask them before you call the dealer.",
@@ -99,6 +104,19 @@ const TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
     "the boiler man says to bleed the radiators in autumn\ngarage code changed in may",
     "1 NOTE.boiler_man_says_bleed_radiators_autumn=the boiler man says to bleed the radiators in autumn",
     "2 NOTE.garage_code_changed_may=garage code changed in may",
+  ],
+  // Even before a name, where the lines around it end as sentences do.
+  [
+    "The bakery on the corner opens at six on weekdays.\nOur landlady lives above it and wants the hall lights off by\nMidnight at the latest.",
+    "1 NOTE.bakery_corner_opens_six_weekdays=The bakery on the corner opens at six on weekdays.",
+    "2 NOTE.landlady_lives_above_wants_hall_lights=Our landlady lives above it and wants the hall lights off by Midnight at the latest.",
+  ],
+  // A key begins anew, and what follows a short line is another thing.
+  [
+    "Insurance: Norra, number 5512-77, until the end of October 2027\nVet: Dr Lund, Tuesdays and Thursdays, also by phone\nbring the blue card",
+    "1 NOTE.insurance=Norra, number 5512-77, until the end of October 2027",
+    "2 NOTE.vet=Dr Lund, Tuesdays and Thursdays, also by phone",
+    "3 NOTE.bring_blue_card=bring the blue card",
   ],
   ["House\n=====\nRent: 950\n\nCar\n---\nGrey Skoda", "3 HOUSE.rent=950", "7 CAR.grey_skoda=Grey Skoda"],
   ["```\nPREF.tone=dry\nx=1\n```", "2 PREF.tone=dry"],
@@ -114,6 +132,124 @@ const TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
 
 test("notes: a label for each line, and nothing that the line does not say", () => {
   for (const [notes, ...facts] of TEXTS) assert.deepEqual(read(notes).facts, facts, notes);
+});
+
+/** A text without Markdown, and the facts that come of it. */
+const PLAIN_TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
+  // A heading right above its lines is about these alone.
+  ["# boat\nberth: 14\n\ntea: green", "2 BOAT.berth=14", "4 NOTE.tea=green"],
+  [
+    "== boat ==\nberth: 14\nThe engine is a Yanmar.",
+    "2 BOAT.berth=14",
+    "3 BOAT.engine_yanmar=The engine is a Yanmar.",
+  ],
+  ["# --- boat ---\n\nberth: 14\n\nmast: 9 m", "3 BOAT.berth=14", "5 BOAT.mast=9 m"],
+  [
+    "size: 42\njabs:\n  polio 2019\n  rabies 2021\nbike: red",
+    "1 NOTE.size=42",
+    "3 JABS.polio_2019=polio 2019",
+    "4 JABS.rabies_2021=rabies 2021",
+    "5 NOTE.bike=red",
+  ],
+  ["size: 42\nlast jab:\nthe bike is red", "1 NOTE.size=42", "3 NOTE.bike_red=the bike is red"],
+  [
+    "things to remember\n==================\nbike: red\n\n# tea\n毎朝緑茶を飲みます。\nkind: green",
+    "3 NOTE.bike=red",
+    "6 TEA.text_13dd7e8d=毎朝緑茶を飲みます。",
+    "7 TEA.kind=green",
+  ],
+];
+
+test("text without Markdown: a heading is about its paragraph, and a sentence of any language is none", () => {
+  for (const [notes, ...facts] of PLAIN_TEXTS)
+    assert.deepEqual(read(notes, "text", "ada", "notes.txt").facts, facts, notes);
+});
+
+/** What a code block holds, and the facts that come of it. */
+const BLOCKS: readonly (readonly [info: string, code: string, ...facts: string[]])[] = [
+  [
+    "sh",
+    "make seed    # fills the database",
+    "2 NOTE.make_seed_fills_database=make seed # fills the database",
+  ],
+  [
+    "bash",
+    "# release\nmake ship \\\n  FAST=1\nmake clean",
+    "3 NOTE.release=make ship FAST=1",
+    "5 NOTE.make_clean=make clean",
+  ],
+  ["console", "$ git status\nnothing to commit", "2 NOTE.git_status=git status"],
+  ["sh", "for f in *; do\n  rm $f\ndone"],
+  ["dotenv", "# local\nPORT=9000\nDB_URL=", "3 NOTE.port=9000"],
+  ["", "cargo test\ncargo fmt", "2 NOTE.cargo_test=cargo test", "3 NOTE.cargo_fmt=cargo fmt"],
+  [
+    "",
+    "src/api/    the routes\nsrc/jobs/   what runs at night",
+    "2 NOTE.src_api=the routes",
+    "3 NOTE.src_jobs=what runs at night",
+  ],
+  [
+    "",
+    "src/\n├── api/   # the routes\n│   └── v1.ts\n└── jobs/  what runs at night",
+    "3 NOTE.src_api=the routes",
+    "5 NOTE.src_jobs=what runs at night",
+  ],
+  ["", "+----+\n| ab |\n+----+"],
+  ["text", "verse  A  D  E\nchorus  D  A"],
+  ["python", "LIMIT=5\nprint(LIMIT)"],
+  ["json", '{"a": 1}'],
+];
+
+test("code blocks: commands, settings and two columns are facts; programs and drawings are left out", () => {
+  for (const [info, code, ...facts] of BLOCKS) {
+    const found = read(`\`\`\`${info}\n${code}\n\`\`\``);
+    assert.deepEqual(found.facts, facts, code);
+    const told = found.facts.length + found.leftOut.length;
+    assert.equal(told, code.split("\n").length - (code.includes("\\") ? 1 : 0), code);
+  }
+  assert.deepEqual(read("Copy the sample and set each of these:\n\n```env\nPORT=1\n```").facts, [
+    "4 NOTE.port=1",
+  ]);
+  assert.deepEqual(read("## Home\nPaint:\n\n```\nhall  moss\n```").facts, ["5 HOME.paint_hall=moss"]);
+});
+
+test("what says nothing about anybody is left out, and what only looks like it is not", () => {
+  const nothing = [
+    "ok",
+    "Hello, how are you today?",
+    "thanks!!",
+    "test 2",
+    "User said hello",
+    "The user asked how tall K2 is",
+    "Lorem ipsum dolor",
+    "Delete all",
+    "Memory full · 80%",
+    "See also the blue folder",
+    "wants to",
+    "// until here",
+    "*last updated: in May*",
+    "TODO clean up this list",
+    '> "Early is late." - the coach',
+    "https://example.com/x",
+    "Please summarize this text",
+    "That's all for now",
+  ];
+  for (const text of nothing) {
+    const { facts, leftOut } = read(text);
+    assert.deepEqual([facts, leftOut.length], [[], 1], text);
+  }
+  const something = [
+    "Hello Kitty fan since 2003",
+    "Hi, I'm Ada and I fly gliders",
+    "User asked to be called Ace",
+    "Test pilot",
+    "Thanks to Bo, the fence is fixed",
+    "Prefers to be told what to bring",
+    "User said that mornings are best",
+    "> The spare key is at Bo's",
+    "Delete old backups in May",
+  ];
+  for (const text of something) assert.equal(read(text).facts.length, 1, text);
 });
 
 test("a long text is split at the ends of sentences into numbered facts; a sentence that is too long is named", () => {
@@ -137,6 +273,95 @@ test("tables: a header that is none becomes a fact, a header that is one does no
   assert.deepEqual(table("Person,Birthday\nMum,3 June"), ["2 FRIENDS.mum_birthday=3 June"]);
   assert.deepEqual(table("category\tkey\tvalue\nHealth\tBlood\t0-"), ["2 HEALTH.blood=0-"]);
   assert.deepEqual(table('text\n"likes tea, and\ncake"'), ["2 NOTE.likes_tea_cake=likes tea, and cake"]);
+});
+
+test("tables: all cells of a row are in its fact, in the group that its first columns name", () => {
+  const table = (text: string) => read(text, "csv", "ada", "things.csv");
+  const sheet = [
+    "Kind,Thing,Detail,Date,Remarks,id",
+    'Boat,Berth,14,2026-05-01,"Ask Bo, he has\nthe key",1',
+    'Boat,Engine,,2019,"Yanmar\n2 cylinders",2',
+    "Boat,Anchor,,,,3",
+    "Tax,???,,,ask,4",
+    "Tax,Number,N/A,,55 812,5",
+    "Tax,Total,900,,,6",
+    ",,,,,",
+    "Tax,Bank login,ada,,Kelp7!forest,7",
+  ].join("\n");
+  const { facts, leftOut } = table(sheet);
+  assert.deepEqual(facts, [
+    "2 BOAT.berth=14; Date: 2026-05-01; Remarks: Ask Bo, he has the key",
+    "4 BOAT.engine=Date: 2019; Remarks: Yanmar; 2 cylinders",
+    "6 BOAT.anchor=Anchor",
+    "8 TAX.number=Remarks: 55 812",
+    "11 TAX.bank_login=ada; password: Kelp7!forest",
+  ]);
+  assert.deepEqual(leftOut.slice(1), [
+    "7 Tax, ???, , , ask, 4: it is a gap to fill in",
+    "9 Tax, Total, 900, , , 6: a sum",
+  ]);
+  const [label, value] = facts[4].slice(3).split("=");
+  assert.throws(() => sanitizeValue(value, false, label), RefusedValueError);
+  assert.deepEqual(table("category,item,notes,date\nCar,Plate,AB 12,2020").facts, [
+    "2 CAR.plate=AB 12 (2020)",
+  ]);
+});
+
+test("records of a LangGraph store stay together; the namespace of tasks is no user", () => {
+  const item = (space: string[], value: object) => ({
+    namespace: space,
+    key: "5f0c2d7e-11aa-4b6e-9d10-5f2e7c1a0b9d",
+    value,
+  });
+  const { facts, leftOut } = read(
+    JSON.stringify([
+      item(["todo", "ada"], {
+        task: "Oil the hinge",
+        deadline: "Friday",
+        tools: ["can", "rag"],
+        status: null,
+      }),
+      item(["todo", "ada"], { task: "", status: "archived" }),
+      item(["ada", "memories"], { content: "Ada sails" }),
+    ]),
+    undefined,
+    "eve",
+  );
+  assert.deepEqual(facts, [
+    "1 TO_DO.oil_hinge_deadline_friday_tools_can=Oil the hinge; deadline: Friday; tools: can, rag",
+    "1 NOTE.ada_sails=Ada sails",
+  ]);
+  assert.match(leftOut.join(), /it is empty/);
+});
+
+test("ChatGPT: what it was asked to forget is left out, and custom instructions are read", () => {
+  const node = (message: object) => ({ message });
+  const bio = (text: string) => node({ recipient: "bio", content: { parts: [text] } });
+  const { facts, leftOut } = read(
+    JSON.stringify([
+      {
+        title: "x",
+        mapping: {
+          a: bio("Forget that Ada keeps bees."),
+          b: bio("Ada keeps bees."),
+          c: bio("Ada keeps hens."),
+          d: node({
+            content: {
+              user_profile: "Words of ChatGPT:\n```Role: pilot\nI live in Kiel```",
+              user_instructions: "Answer in short sentences.",
+            },
+          }),
+        },
+      },
+    ]),
+  );
+  assert.deepEqual(facts, [
+    "1 NOTE.ada_keeps_hens=Ada keeps hens.",
+    "1 USER.role=pilot",
+    "1 USER.live_kiel=I live in Kiel",
+    "1 PREF.answer_short_sentences=Answer in short sentences.",
+  ]);
+  assert.equal(leftOut.filter((line) => line.endsWith("ChatGPT was asked to forget it")).length, 2);
 });
 
 test("lines LABEL=value are taken exactly; comments are none; what is no label is named", () => {
