@@ -54,7 +54,8 @@ function linesOf(block: readonly CodePart[]): ReadonlyMap<CodePart, CodeLine> {
   if (SETTINGS.test(info) || (PLAIN.test(info) && isEvery(SETTING))) return settingsOf(block);
   if (PLAIN.test(info) && block.some(({ text }) => /[├└]/.test(text))) return branchesOf(block);
   if (PLAIN.test(info) && isEvery(COLUMNS)) return columnsOf(block);
-  const isShell = SHELL.test(info) || (PLAIN.test(info) && isEvery(COMMAND));
+  const isShell =
+    SHELL.test(info) || (PLAIN.test(info) && (isEvery(COMMAND) || texts.some((text) => PROMPT.test(text))));
   return isShell && !block.some(({ text }) => SCRIPT.test(text)) ? commandsOf(block) : none;
 }
 

@@ -23,6 +23,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/^\/\/\s/, "a comment"],
   [/^~~.*~~$/, "it is struck out"],
   [/^`[^`]*`$/, "it is code and nothing else"],
+  [/^(?:instructions|guidance|guidelines|notes) for (?:coding |AI )?agents\b/i, ABOUT_FILE],
   [
     /^This file (?:provides|gives|contains|tells) .*(?:guidance|instructions|Claude|agents?|Gemini|Codex)/,
     ABOUT_FILE,

@@ -21,10 +21,14 @@ const TEXT_FIELDS = ["memory", "content", "text", "data", "fact", "summary", "va
 /** Parts of a namespace that name no user. */
 const NAMESPACE_WORDS =
   /^(?:memor(?:y|ies)|users?|profiles?|facts?|preferences?|documents?|store|agents?|assistants?|semantic|episodic|procedural|langmem|chat|notes?|todos?|tasks?|(?:user_)?instructions?|default)$/i;
+/** What programs note beside a memory. */
+const MACHINE_FIELD =
+  /^(?:id|kind|type|source|score|confidence|importance|(?:created|updated)_?at|timestamp|metadata|embedding)$/i;
 const TASKS = /^(?:todos?|tasks?)$/i;
 /** What a record is about, where its other fields say more of it. */
 const TITLE_FIELDS = ["task", "todo", "title", "event"];
-const MACHINE_KEY = /^(?:[0-9a-f-]{16,}|\d+|mem(?:ory)?[_-]?(?=[a-z_]*\d)\w+|default|profile|memory|data)$/i;
+const MACHINE_KEY =
+  /^(?:[0-9a-f-]{16,}|\d+|[a-z]{1,3}-?\d+|mem(?:ory)?[_-]?(?=[a-z_]*\d)\w+|default|profile|memory|data)$/i;
 
 /** The text of a memory, with the line where it stands. */
 export function textOf(
@@ -138,7 +142,10 @@ export function readLangGraph(
       : isOf(TASKS)
         ? topicOf("to do")
         : NO_TOPIC;
-    const fields = value?.value instanceof Map ? value.value.size : 0;
+    const fields =
+      value?.value instanceof Map
+        ? [...value.value.keys()].filter((name) => !MACHINE_FIELD.test(name)).length
+        : 0;
     const text = textOf(value);
     const isText = text !== undefined && (fields === 1 || MACHINE_KEY.test(key));
     if (owner !== userId) found.leftOut.push({ line: item.line, text: key, why: ofAnotherUser(owner!) });

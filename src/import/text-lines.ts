@@ -23,6 +23,7 @@ const UNTIL_LINE = /^# until (\S+)$/;
 
 const PLACEHOLDER = "it is a gap to fill in";
 const EMPTY = "it is empty";
+const TASKS = /^(?:to[- ]?dos?|to[- ]?do list|reminders?)$/i;
 const LINK = "a link, and nothing says what to";
 const DONE = "it is done";
 /** As assistants write it before a memory: "[2026-01-31] - ", "[2026-01-31]. ". */
@@ -30,6 +31,9 @@ const DATE = /^\[(?:[\d-]{4,10}|unknown)\][\s.:–—-]{1,4}/i;
 const CHECKBOX = /^\[([ xX✓✔])\]\s+/;
 const MY_NAME =
   /^(?:[Mm]y|(?:[Tt]he )?[Uu]ser['’]s) (?:full )?name is (\p{Lu}[\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*){0,3})\.?$/u;
+
+/** "AGENTS.md - loom" is about loom. */
+const FILE_NAME = /^[A-Z]+\.md\s*[-–—:]\s*/;
 
 type Heading = TextPart & { readonly kind: "heading" };
 
@@ -114,6 +118,8 @@ class TextReader {
         this.#readSectionLine(part.line, part.text);
       else if (part.kind === "code") this.#readCode(part);
       else if (part.kind === "nothing") this.#leave(part.line, part.text, part.why);
+      // A line across ends what the headings above it are about.
+      else if (part.isRule === true) this.#headings = [];
       else this.#endColonHeading(parts[i + 1]);
     }
   }
@@ -128,7 +134,7 @@ class TextReader {
     this.#list = [];
     this.#isBegun = false;
     this.#scope = undefined;
-    if (isTitle) this.#title = text;
+    if (isTitle) this.#title = text.replace(FILE_NAME, "");
     else this.#headings = [...this.#headings.filter((one) => one.level < level), heading];
   }
 
@@ -149,6 +155,8 @@ class TextReader {
     }
     let topic = this.#outer;
     for (const { text, isShort } of told) {
+      // Tasks are not of the kind of thing that they stand below.
+      if (TASKS.test(text)) topic = this.#outer;
       const words = text.split(/\s+/).length;
       const isGroup =
         topic.group === undefined &&

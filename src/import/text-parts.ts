@@ -27,7 +27,7 @@ export type TextPart =
       readonly block?: number;
     }
   | { readonly kind: "nothing"; readonly line: number; readonly text: string; readonly why: string }
-  | { readonly kind: "blank"; readonly line: number };
+  | { readonly kind: "blank"; readonly line: number; readonly isRule?: boolean };
 
 export interface TextLine {
   readonly kind: "line";

@@ -174,7 +174,14 @@ class PartReader {
     else if (!/[\p{L}\p{N}]/u.test(text)) this.#parts.push({ kind: "nothing", line, text, why: MARKUP });
     else if (BOLD_LINE.test(text)) {
       const [, , bold] = BOLD_LINE.exec(text)!;
-      this.#parts.push({ kind: "heading", line, level: LOOKS_LIKE_HEADING, text: headingText(bold) });
+      const isShort = (this.#lines[i + 1] ?? "").trim() !== "";
+      this.#parts.push({
+        kind: "heading",
+        line,
+        level: LOOKS_LIKE_HEADING,
+        text: headingText(bold),
+        isShort,
+      });
     } else this.#readText(line, quoted);
   }
 
@@ -190,14 +197,15 @@ class PartReader {
     const isAlone = before === undefined || before.kind === "blank" || before.kind === "heading";
     const isNumbered = last?.kind === "line" && /^\s*\d{1,2}[.)]\s/.test(this.#lines[last.line - 1]);
     const isText = last?.kind === "line" && (!last.isListed || isNumbered);
-    if (/^(?:=+|-+)$/.test(text) && isText && isAlone && isTitle(last.text))
+    const isUnderline = /^(?:=+|-+)$/.test(text) && isText && isAlone && isTitle(last.text);
+    if (isUnderline)
       this.#parts[this.#parts.length - 1] = {
         kind: "heading",
         line: last.line,
         text: last.text,
         level: text.startsWith("=") ? 1 : 2,
       };
-    this.#parts.push({ kind: "blank", line });
+    this.#parts.push({ kind: "blank", line, isRule: !isUnderline });
   }
 
   #readRow(line: number, text: string, header: readonly string[] | undefined): void {

@@ -11,6 +11,10 @@ const WRAPPED_LENGTH_MIN = 45;
 /** A sentence goes on after these. */
 const OPEN_END = /(?:,|\b(?:a|an|the|of|to|in|on|at|and|or|for|with|my))$/;
 
+/** How the rest of a sentence begins, and no note of its own. */
+const REST =
+  /^(?:and|or|but|by|with|for|to|in|on|at|of|from|because|which|who|that|than|until|every|und|oder|mit|von|für|bis|weil|dass)\s/;
+
 /** Plain lines that were wrapped at a width, each as one line. A line with a key begins anew. */
 export function withoutWraps(parts: readonly TextPart[]): TextPart[] {
   const result: TextPart[] = [];
@@ -56,7 +60,8 @@ function joinedRun(lines: readonly TextLine[], width: number): TextLine[] {
   for (const [one, next] of pairs) {
     const last = joined[joined.length - 1];
     const isOpen = breaksOff(one, next) || (isSentences && !ends(one));
-    if (isAll || (isFull(one, next) && isOpen && !startsSmall(last.text)))
+    const isRest = REST.test(next.text) && ends(next) && breaksOff(one, next);
+    if (isAll || ((isRest || (isFull(one, next) && isOpen)) && !startsSmall(last.text)))
       joined[joined.length - 1] = { ...last, text: `${last.text} ${next.text}` };
     else joined.push(next);
   }
