@@ -95,7 +95,7 @@ const GENERAL_HEADINGS = new Set(
 );
 
 const GENERAL_TITLE =
-  /\b(?:(?:to|not|never) (?:remember|forget)|everything(?! about)|odds and ends|bits and bobs|notizen(?! (?:zu|über|für))|merken|sonstiges|allerlei|notas)\b/i;
+  /\b(?:(?:to|not|never) (?:remember|forget)|everything(?! about)|odds and ends|bits and bobs|important info(?:rmation)?|notizen(?! (?:zu|über|für))|merken|sonstiges|allerlei|notas)\b/i;
 
 /** Other words for a standard label. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {

@@ -15,8 +15,7 @@ const VALUE_HEAD =
 const GROUP_HEAD = /^(?:group|category|section|area|type)$/i;
 const DATE_HEAD = /^(?:date|day|when)$/i;
 /** What programs add to a row. */
-const MACHINE_HEAD =
-  /^(?:id|uuid|created|created_?at|updated|updated_?at|timestamp|user|user_?id|source|hash)$/i;
+const MACHINE_HEAD = /^(?:id|uuid|created|created_?at|updated|updated_?at|timestamp|user|user_?id|hash)$/i;
 const THING_HEAD =
   /^(?:who|what|when|day|date|person|people|contact|first name|thing|place|account|subject|category|product|food|title|country|city|pet|project|tool|command)$/i;
 /** What a program adds up. */
@@ -24,7 +23,7 @@ const SUM = /^(?:(?:grand |sub)?totals?|sum|summe|gesamt|subtotal)$/i;
 /** Whose row may have a password in any column, and how one looks. */
 const LOGIN = /\b(?:log-?in|sign-?in|account|credentials?|zugang|konto)\b/i;
 const MADE_UP = /^(?=\S{0,60}\p{L})(?=\S{0,60}\d)(?=\S{0,60}[!#$%^&*?])\S{8,60}$/u;
-const HEADS = [KEY_HEAD, VALUE_HEAD, GROUP_HEAD, DATE_HEAD, MACHINE_HEAD];
+const HEADS = [KEY_HEAD, VALUE_HEAD, GROUP_HEAD, DATE_HEAD, MACHINE_HEAD, /^source$/i];
 
 interface Row {
   readonly line: number;
@@ -76,8 +75,9 @@ function columnsOf(heads: readonly string[], rows: readonly Row[], isKnown: bool
   const column = (form: RegExp) => all.find((i) => form.test(heads[i])) ?? -1;
   const different = (i: number) => new Set(rows.map(({ cells }) => (cells[i] ?? "").trim())).size;
   const [first, second] = all;
-  const isGrouped =
-    all.length > 2 && 3 * different(first) <= 2 * rows.length && different(second) > different(first);
+  const isTopic = /^topic$/i.test(heads[first] ?? "") && different(first) < rows.length;
+  const isRepeated = 3 * different(first) <= 2 * rows.length && different(second) > different(first);
+  const isGrouped = isTopic || (all.length > 2 && isRepeated && !KEY_HEAD.test(heads[first]));
   const named = column(GROUP_HEAD);
   const group = all.length > 2 || isKnown ? (named < 0 && isGrouped ? first : named) : -1;
   const rest = all.filter((i) => i !== group);

@@ -199,7 +199,7 @@ class TextReader {
     const isDone = /^[^ ]/.test(CHECKBOX.exec(whole)?.[1] ?? " ");
     const text = whole.replace(CHECKBOX, "").replace(DATE, "").trim();
     const noFact = isDone && !hasBelow ? DONE : whyNoFact(text.replace(/^([*_])([^*_]+)\1$/, "$2"));
-    const keyed = isStatement(text) ? undefined : keyOf(text);
+    const keyed = isStatement(text) || CHECKBOX.test(whole) ? undefined : keyOf(text);
     const name = plainText(keyed?.key ?? text);
     if (noFact !== undefined) this.#leave(line, text, noFact);
     else if (/^https?:\/\/\S+$/.test(text) && topic === NO_TOPIC) this.#leave(line, text, LINK);

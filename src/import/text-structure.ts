@@ -204,6 +204,7 @@ class PartReader {
         line: last.line,
         text: last.text,
         level: text.startsWith("=") ? 1 : 2,
+        isShort: this.#isOverParagraph(line - 1),
       };
     this.#parts.push({ kind: "blank", line, isRule: !isUnderline });
   }

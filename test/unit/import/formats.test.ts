@@ -108,6 +108,15 @@ test("tables: all cells of a row are in its fact, in the group that its first co
   assert.deepEqual(table("category,item,notes,date\nCar,Plate,AB 12,2020").facts, [
     "2 CAR.plate=AB 12 (2020)",
   ]);
+  assert.deepEqual(table("topic,fact,source\nBoat,berth 14,Bo\nBoat,blue hull,").facts, [
+    "2 BOAT.berth_14_source_bo=berth 14; source: Bo",
+    "3 BOAT.blue_hull=blue hull",
+  ]);
+  assert.deepEqual(table("name,value,date\nWeight,72,May\nWeight,71,June\nWeight,70,July").facts, [
+    "2 NOTE.weight=72 (May)",
+    "3 NOTE.weight_2=71 (June)",
+    "4 NOTE.weight_3=70 (July)",
+  ]);
 });
 
 test("records of a LangGraph store stay together; the namespace of tasks is no user", () => {

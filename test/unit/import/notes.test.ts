@@ -40,7 +40,7 @@ const TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
   // What a list is about.
   ["- Tom\n  - Age: 8\n  - likes trains", "2 NOTE.tom_age=8", "3 NOTE.tom_likes_trains=Tom: likes trains"],
   ["I never eat:\n- pork", "2 NOTE.never_eat_pork=I never eat: pork"],
-  ["- [x] pay rent\n- [ ] buy milk", "2 NOTE.buy_milk=buy milk"],
+  ["- [x] pay rent\n- [ ] ask Bo: more milk?", "2 NOTE.ask_bo_more_milk=ask Bo: more milk?"],
   [
     "Never restart the router: the alarm goes off",
     "1 NOTE.never_restart_router_alarm_goes_off=Never restart the router: the alarm goes off",
