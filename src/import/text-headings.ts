@@ -4,6 +4,7 @@
  */
 
 import { keyOf } from "./keyed-line.ts";
+import { whyNoFact } from "./no-facts.ts";
 import { COLON_HEADING, HEADING, LOOKS_LIKE_HEADING, plainText, type TextPart } from "./text-parts.ts";
 import { slugWords } from "./words.ts";
 
@@ -91,5 +92,5 @@ export function isStatement(text: string): boolean {
 /** Whether a line could be a heading by its looks. */
 export function isTitle(text: string): boolean {
   const isPhrase = text.length <= 60 && !/[.!?;,。！？、]$/.test(text);
-  return isPhrase && !STATEMENT.test(text) && keyOf(text) === undefined;
+  return isPhrase && !STATEMENT.test(text) && keyOf(text) === undefined && whyNoFact(text) === undefined;
 }

@@ -124,6 +124,7 @@ const PLAIN_TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
     "4 JABS.rabies_2021=rabies 2021",
     "5 NOTE.bike=red",
   ],
+  ["ok\n- berth: 14", "2 NOTE.berth=14"],
   ["size: 42\nlast jab:\nthe bike is red", "1 NOTE.size=42", "3 NOTE.bike_red=the bike is red"],
   [
     "things to remember\n==================\nbike: red\n\n# tea\n毎朝緑茶を飲みます。\nkind: green",
