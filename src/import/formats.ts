@@ -119,7 +119,9 @@ function readAs(
     default: {
       const profile = fieldOf(first, "results") === undefined ? profileOf(first) : undefined;
       if (profile !== undefined && records.length === 1) return readProfile(profile, names);
-      return readMemories(memoriesOf(records), names, userId);
+      const found = readMemories(memoriesOf(records), names, userId);
+      const hasGraph = listIn(first, "relations").length > 0;
+      return hasGraph ? { ...found, notRead: "the relations of its graph" } : found;
     }
   }
 }

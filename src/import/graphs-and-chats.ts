@@ -4,7 +4,8 @@
  * - The reference server of MCP (@modelcontextprotocol/server-memory): entities with observations, and relations. What is
  *   said of the user (`default_user`) is in the group USER, what is said of Bob begins with his name.
  * - ChatGPT's export (conversations.json). It has no list of memories: what ChatGPT kept is in the messages to its tool
- *   `bio`, and in the contexts that it was given. The conversations are not read.
+ *   `bio`, and in the contexts that it was given, which also have the user's custom instructions. The conversations are
+ *   not read.
  */
 
 import { type FoundMemory, UnreadableFileError } from "./findings.ts";
@@ -14,6 +15,13 @@ import { readPiece } from "./text-lines.ts";
 import { GROUP_LENGTH_MAX, joinedWords, slugWords } from "./words.ts";
 
 const EMPTY = "nothing is said of it";
+const FORGOTTEN = "ChatGPT was asked to forget it";
+const FORGET = /^forget(?: that)? (\S.*)$/i;
+/** The fields of ChatGPT's custom instructions. */
+const CUSTOM_INSTRUCTIONS: readonly (readonly [name: string, topic: Topic])[] = [
+  ["user_profile", USER_TOPIC],
+  ["user_instructions", { group: "PREF", above: [] }],
+];
 const USER = /^(?:default_?user|user|me|myself|the_?user)$/i;
 
 /** @param records entities and relations */
@@ -91,22 +99,24 @@ export function readChatMemories(conversations: readonly LocatedValue[], names: 
   const found: FoundMemory = {
     facts: [],
     leftOut: [],
-    notRead: "the conversations: only what ChatGPT has put into its memory is imported",
+    notRead:
+      "the conversations: only what ChatGPT has put into its memory, and your custom instructions, are imported",
   };
-  const seen = new Set<string>();
-  for (const conversation of conversations) {
+  const memories = conversations.flatMap((conversation) => {
     const nodes = fieldOf(conversation, "mapping")?.value;
-    for (const node of nodes instanceof Map ? nodes.values() : []) {
-      for (const { line, text } of memoriesIn(fieldOf(node, "message"))) {
-        const bare = text
-          .replace(/^\d+\.\s+/, "")
-          .replace(/^\[[^\]]*\]\.?\s*/, "")
-          .trim();
-        if (bare === "" || seen.has(bare)) continue;
-        seen.add(bare);
-        readPiece(bare, { line, part: textField(conversation, "title") }, names, NO_TOPIC, found);
-      }
-    }
+    const part = textField(conversation, "title");
+    return [...(nodes instanceof Map ? nodes.values() : [])].flatMap((node) =>
+      memoriesIn(fieldOf(node, "message")).map((memory) => ({ part, ...memory })),
+    );
+  });
+  const forgotten = new Set(memories.flatMap(({ text }) => FORGET.exec(text)?.slice(1).map(bareText) ?? []));
+  const seen = new Set<string>();
+  for (const { text, line, part, topic } of memories) {
+    if (text === "" || seen.has(text)) continue;
+    seen.add(text);
+    if (FORGET.test(text) || forgotten.has(bareText(text)))
+      found.leftOut.push({ line, part, text, why: FORGOTTEN });
+    else readPiece(text, { line, part }, names, topic, found);
   }
   if (found.facts.length === 0 && found.leftOut.length === 0)
     throw new UnreadableFileError(
@@ -115,19 +125,43 @@ export function readChatMemories(conversations: readonly LocatedValue[], names: 
   return found;
 }
 
-function memoriesIn(message: LocatedValue | undefined): { line: number; text: string }[] {
+/** For comparing: "Forget that Ada has a dog." is about "Ada has a dog". */
+function bareText(text: string): string {
+  return text.toLowerCase().replace(/[.!]$/, "");
+}
+
+function memoriesIn(message: LocatedValue | undefined): { line: number; text: string; topic: Topic }[] {
   const content = fieldOf(message, "content");
-  const context = textField(content, "model_set_context");
+  const lineOf = (name: string) => fieldOf(content, name)?.line ?? 0;
+  const context = textField(content, "model_set_context") ?? "";
   const told = textField(message, "recipient") === "bio" ? listIn(content, "parts") : [];
-  const lines = told.flatMap(({ line, value }) =>
-    typeof value === "string" ? value.split("\n").map((text) => ({ line, text })) : [],
-  );
-  const line = fieldOf(content, "model_set_context")?.line ?? 0;
-  return [
-    ...lines,
-    ...(context ?? "")
-      .split("\n")
-      .filter((text) => !text.startsWith("#"))
-      .map((text) => ({ line, text })),
+  const texts = [
+    ...told.map(({ line, value }) => ({
+      line,
+      text: typeof value === "string" ? value : "",
+      topic: NO_TOPIC,
+    })),
+    { line: lineOf("model_set_context"), text: context.replace(/^#.*$/gm, ""), topic: NO_TOPIC },
+    ...CUSTOM_INSTRUCTIONS.map(([name, topic]) => ({
+      line: lineOf(name),
+      text: withoutFrame(textField(content, name) ?? ""),
+      topic,
+    })),
   ];
+  return texts.flatMap(({ line, text, topic }) =>
+    text.split("\n").map((one) => ({
+      line,
+      topic,
+      text: one
+        .trim()
+        .replace(/^\d+\.\s+/, "")
+        .replace(/^\[[^\]]*\]\.?\s*/, "")
+        .trim(),
+    })),
+  );
+}
+
+/** ChatGPT puts what the user wrote between fences, below words of its own. */
+function withoutFrame(text: string): string {
+  return text.split("```")[1] ?? text;
 }

@@ -10,7 +10,7 @@ const EXACT = /^\s*(?:[-*+]\s+)?`?([A-Za-z][A-Za-z0-9_]{0,15}\.[A-Za-z0-9_]{1,48
 const MARKED = /^(\*\*|__)([^*_`]{1,64}?)(?::\1|\1\s{0,4}(?:[:=]|\s[-–—]|[–—]))\s+(.*)$/;
 const PLAIN = /^([^:=`"“<>[\]{}|]{1,64}?)\s{0,4}(?:[:：](?=\s|$)|=(?![=>]))\s{0,4}(.*)$/;
 const CALLS =
-  /^(?:note|nb|n\.b\.|ps|p\.s\.|important|reminder|remember|to ?do|tip|warning|caution|update|edit|fyi|question|also|example|e\.g\.|i\.e\.|hint|attention|idea|fixme|q|a)$/i;
+  /^(?:note|note to self|nb|n\.b\.|ps|p\.s\.|important|reminder|remember|to ?do|tip|warning|caution|update|edit|fyi|question|also|example|e\.g\.|i\.e\.|hint|attention|idea|fixme|q|a)$/i;
 
 export interface KeyedText {
   readonly key: string;

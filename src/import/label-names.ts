@@ -94,6 +94,9 @@ const GENERAL_HEADINGS = new Set(
   ).split(" "),
 );
 
+const GENERAL_TITLE =
+  /\b(?:(?:to|not|never) (?:remember|forget)|everything(?! about)|odds and ends|bits and bobs|important info(?:rmation)?|notizen(?! (?:zu|über|für))|merken|sonstiges|allerlei|notas)\b/i;
+
 /** Other words for a standard label. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(["fullname", "myname"].map((name) => [name, "USER.name"])),
@@ -213,6 +216,7 @@ export function isGeneral(heading: string): boolean {
   const words = slugWords(heading);
   return (
     GENERAL_HEADINGS.has(words.join("_")) ||
+    GENERAL_TITLE.test(heading) ||
     (words[0] === "my" && GENERAL_HEADINGS.has(words.slice(1).join("_")))
   );
 }

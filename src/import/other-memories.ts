@@ -20,8 +20,15 @@ const EMPTY = "it is empty";
 const TEXT_FIELDS = ["memory", "content", "text", "data", "fact", "summary", "value"];
 /** Parts of a namespace that name no user. */
 const NAMESPACE_WORDS =
-  /^(?:memor(?:y|ies)|users?|profiles?|facts?|preferences?|documents?|store|agents?|assistants?|semantic|episodic|procedural|langmem|chat|notes?|default)$/i;
-const MACHINE_KEY = /^(?:[0-9a-f-]{16,}|\d+|mem(?:ory)?[_-]?(?=[a-z_]*\d)\w+|default|profile|memory|data)$/i;
+  /^(?:memor(?:y|ies)|users?|profiles?|facts?|preferences?|documents?|store|agents?|assistants?|semantic|episodic|procedural|langmem|chat|notes?|todos?|tasks?|(?:user_)?instructions?|default)$/i;
+/** What programs note beside a memory. */
+const MACHINE_FIELD =
+  /^(?:id|kind|type|source|score|confidence|importance|(?:created|updated)_?at|timestamp|metadata|embedding)$/i;
+const TASKS = /^(?:todos?|tasks?)$/i;
+/** What a record is about, where its other fields say more of it. */
+const TITLE_FIELDS = ["task", "todo", "title", "event"];
+const MACHINE_KEY =
+  /^(?:[0-9a-f-]{16,}|\d+|[a-z]{1,3}-?\d+|mem(?:ory)?[_-]?(?=[a-z_]*\d)\w+|default|profile|memory|data)$/i;
 
 /** The text of a memory, with the line where it stands. */
 export function textOf(
@@ -129,18 +136,46 @@ export function readLangGraph(
     const key = textField(item, "key") ?? "";
     const owner = userOf(item) ?? userId;
     const space = spaceOf(item);
-    const topic = /^preferences?$/i.test(space.at(-1) ?? "") ? topicOf("preferences") : NO_TOPIC;
-    const fields = value?.value instanceof Map ? value.value.size : 0;
+    const isOf = (form: RegExp) => space.some((part) => form.test(part));
+    const topic = isOf(/^preferences?$/i)
+      ? topicOf("preferences")
+      : isOf(TASKS)
+        ? topicOf("to do")
+        : NO_TOPIC;
+    const fields =
+      value?.value instanceof Map
+        ? [...value.value.keys()].filter((name) => !MACHINE_FIELD.test(name)).length
+        : 0;
     const text = textOf(value);
     const isText = text !== undefined && (fields === 1 || MACHINE_KEY.test(key));
     if (owner !== userId) found.leftOut.push({ line: item.line, text: key, why: ofAnotherUser(owner!) });
     else if (isText && MACHINE_KEY.test(key)) readPiece(text.text, { line: text.line }, names, topic, found);
     else if (isText) found.facts.push({ line: text.line, ...names.keyed(spaced(key), text.text, topic) });
-    else if (value === undefined || fields === 0)
+    else if (value === undefined || fields === 0 || titleOf(value) === "")
       found.leftOut.push({ line: item.line, text: key, why: EMPTY });
+    else if (MACHINE_KEY.test(key) && titleOf(value) !== undefined)
+      found.facts.push({ line: value.line, ...names.sentence(recordText(value), topic) });
     else readFields(value, names, MACHINE_KEY.test(key) ? USER_TOPIC : topicOf(spaced(key)), found);
   }
   return found;
+}
+
+function titleOf(record: LocatedValue): string | undefined {
+  return TITLE_FIELDS.map((name) => textField(record, name)).find((text) => text !== undefined);
+}
+
+/** "Water the plants; deadline: Friday": the fields of one thing stay together. */
+function recordText(record: LocatedValue): string {
+  const title = titleOf(record);
+  const fields = record.value instanceof Map ? [...record.value] : [];
+  const told = fields.flatMap(([name, field]) => {
+    const items: readonly LocatedValue[] = Array.isArray(field.value) ? field.value : [field];
+    const texts = items.flatMap(({ value }) =>
+      value === null || typeof value === "object" || value === "" ? [] : [String(value)],
+    );
+    return texts.length === 0 || texts[0] === title ? [] : [`${spaced(name)}: ${texts.join(", ")}`];
+  });
+  return [title, ...told].join("; ");
 }
 
 const AGENT_ITSELF = "it is about the agent, not about the user";

@@ -1,5 +1,7 @@
 /** A row of a table as a key and a value: of Markdown, or of a file of comma-separated values. */
 
+import { GAP } from "./no-facts.ts";
+
 const GENERAL_HEAD =
   /^(?:values?|descriptions?|details?|notes?|settings?|answers?|info|content|text|what|meaning|facts?|memory|comments?|)$/i;
 const NUMBER_HEAD = /^(?:#|no\.?|nr\.?|id|number)$/i;
@@ -12,7 +14,7 @@ export function tableRow(header: readonly string[], allCells: readonly string[])
   const start = NUMBER_HEAD.test(header[0]?.trim() ?? "-") && allCells.length > 2 ? 1 : 0;
   const cells = allCells.slice(start);
   const heads = header.slice(start).map((head) => head.trim());
-  const [name = "", ...rest] = cells.map((cell) => cell.trim());
+  const [name = "", ...rest] = cells.map((cell, i) => (i > 0 && GAP.test(cell.trim()) ? "" : cell.trim()));
   // "45" is the week 45 where the column says so.
   const key = /^\d/.test(name) && heads.length > 0 ? `${heads[0]} ${name}`.trim() : name;
   if (key === "")

@@ -4,8 +4,13 @@
  */
 
 import { keyOf } from "./keyed-line.ts";
+import { whyNoFact } from "./no-facts.ts";
 import { COLON_HEADING, HEADING, LOOKS_LIKE_HEADING, plainText, type TextPart } from "./text-parts.ts";
 import { slugWords } from "./words.ts";
+
+/** A longer line above code is no name for it. */
+const LEAD_WORDS_MAX = 5;
+const LEAD = "it leads to what is below";
 
 /** Lines that stand for a heading: `Family:`, `FAMILY`, or a word or two above a list. */
 export function withTextHeadings(parts: readonly TextPart[]): TextPart[] {
@@ -28,7 +33,17 @@ export function withTextHeadings(parts: readonly TextPart[]): TextPart[] {
         next?.kind === "line" ? !/:$/.test(next.text) : following?.kind === "line" && following.isListed;
       const isTable =
         following?.kind === "row" || (following?.kind === "nothing" && following.why === HEADING);
-      if (!isAbove && !isTable) return part;
+      const isOverCode = following?.kind === "code";
+      // Among lines with keys it has no value, unless what follows is set off.
+      const isEmptyKey =
+        before?.kind === "line" &&
+        keyOf(before.text) !== undefined &&
+        next?.kind === "line" &&
+        !next.isListed &&
+        next.indent <= part.indent;
+      if ((!isAbove && !isTable && !isOverCode) || isEmptyKey) return part;
+      if (isOverCode && slugWords(text).length > LEAD_WORDS_MAX)
+        return { kind: "nothing", line, text, why: LEAD };
       return { ...heading(isFirst && !isMarked ? LOOKS_LIKE_HEADING : COLON_HEADING), isShort: true };
     }
     if (!isFirst || !isTitle(text)) return part;
@@ -69,7 +84,13 @@ export function withoutTitle(parts: readonly TextPart[]): TextPart[] {
 const STATEMENT =
   /^(?:no|not|never|always|don['’]?t|do|does|use|uses|avoid|keep|prefers?|likes?|loves?|hates?|wants?|needs?|has|have|is|are|was|can|cannot|can['’]?t|i|i['’]?m|we|she|he|they|it)\s/i;
 
+/** Whether a line with a colon is a sentence all the same: "Do not upgrade: it breaks the build". */
+export function isStatement(text: string): boolean {
+  return STATEMENT.test(text) && /^\S+ [^:=]*\S: \S/.test(text);
+}
+
 /** Whether a line could be a heading by its looks. */
 export function isTitle(text: string): boolean {
-  return !STATEMENT.test(text) && text.length <= 60 && !/[.!?;,]$/.test(text) && keyOf(text) === undefined;
+  const isPhrase = text.length <= 60 && !/[.!?;,。！？、]$/.test(text);
+  return isPhrase && !STATEMENT.test(text) && keyOf(text) === undefined && whyNoFact(text) === undefined;
 }

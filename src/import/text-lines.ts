@@ -7,12 +7,14 @@
 
 import { unescapeText } from "../agent-side/escaped-text.ts";
 import type { PlaceKind } from "../contract/answers.ts";
+import { type CodeLine, codeLines } from "./code-lines.ts";
 import type { Finding, FoundMemory } from "./findings.ts";
 import { exactLine, keyOf } from "./keyed-line.ts";
 import { isGeneral, type LabelNames, NO_TOPIC, type Topic, topicBelow, topicOf } from "./label-names.ts";
 import { SECTION_BEGIN, SECTION_END, SECTION_FENCE } from "./markdown-section.ts";
+import { GAP, whyNoFact } from "./no-facts.ts";
 import { tableRow } from "./table-rows.ts";
-import { isTitle } from "./text-headings.ts";
+import { isStatement, isTitle } from "./text-headings.ts";
 import { HEADING, plainText, type TextLine, type TextPart } from "./text-parts.ts";
 import { textParts } from "./text-structure.ts";
 
@@ -21,32 +23,17 @@ const UNTIL_LINE = /^# until (\S+)$/;
 
 const PLACEHOLDER = "it is a gap to fill in";
 const EMPTY = "it is empty";
-const GAP = /^(?:\[[^\]x]*\]|<[^>]*>|\{\{.*\}\}|unknown|n\/a|tbd|todo|null|\?+|-+|…|\.{3}|_+)$/i;
+const TASKS = /^(?:to[- ]?dos?|to[- ]?do list|reminders?)$/i;
+const LINK = "a link, and nothing says what to";
+const DONE = "it is done";
 /** As assistants write it before a memory: "[2026-01-31] - ", "[2026-01-31]. ". */
 const DATE = /^\[(?:[\d-]{4,10}|unknown)\][\s.:–—-]{1,4}/i;
 const CHECKBOX = /^\[([ xX✓✔])\]\s+/;
-/** What says nothing about the person, by its form. */
-const NO_FACTS: readonly (readonly [RegExp, string])[] = [
-  [/^@\S+$/, "it names another file: import that one, too"],
-  [/^\[[^\]]*\]\(#[^)]*\)$/, "a link within the file"],
-  [/^(?:!?\[!?\[?[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?\s*)+$/, "a picture"],
-  [/^!\[\[[^\]]*\]\]$/, "a picture"],
-  [/^(?:\[\[[^\]]*\]\][\s|·•,–-]*)+$/, "links to other notes"],
-  [/^~~.*~~$/, "it is struck out"],
-  [/^`[^`]*`$/, "it is code and nothing else"],
-  [
-    /^This file (?:provides|gives|contains|tells) .*(?:guidance|instructions|Claude|agents?|Gemini|Codex)/,
-    "it is about the file",
-  ],
-  [
-    /^(?:(?:here(?:'|’| i)s (?:what|everything|a (?:list|summary))|this is what i know)|let me know|would you like me|is there anything|sure[,!]|of course[,!]|certainly[,!]|if you(?:'|’)d like)/i,
-    "an assistant's words around its list",
-  ],
-];
-const isPicture = (text: string) => /^!\[|^\[!\[/.test(text);
-
 const MY_NAME =
   /^(?:[Mm]y|(?:[Tt]he )?[Uu]ser['’]s) (?:full )?name is (\p{Lu}[\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*){0,3})\.?$/u;
+
+/** "AGENTS.md - loom" is about loom. */
+const FILE_NAME = /^[A-Z]+\.md\s*[-–—:]\s*/;
 
 type Heading = TextPart & { readonly kind: "heading" };
 
@@ -103,9 +90,11 @@ class TextReader {
   #list: ListItem[] = [];
   /** Something stands below the last heading. */
   #isBegun = false;
+  #firstIndent = 0;
   /** The first lines of records (`Name: Ada`, and what is said of her below), and the one that the present line is of. */
   #records: ReadonlySet<TextPart> = new Set();
   #record: string | undefined;
+  #code: ReadonlyMap<TextPart, CodeLine> = new Map();
   #scope: PlaceKind | undefined;
   #expiresAt: string | undefined;
 
@@ -119,6 +108,7 @@ class TextReader {
   read(parts: readonly TextPart[]): void {
     const title = titleOf(parts);
     this.#records = recordStarts(parts);
+    this.#code = codeLines(parts);
     for (const [i, part] of parts.entries()) {
       if (part.kind !== "line") this.#record = undefined;
       if (part.kind === "heading") this.#readHeading(part, part === title);
@@ -128,6 +118,8 @@ class TextReader {
         this.#readSectionLine(part.line, part.text);
       else if (part.kind === "code") this.#readCode(part);
       else if (part.kind === "nothing") this.#leave(part.line, part.text, part.why);
+      // A line across ends what the headings above it are about.
+      else if (part.isRule === true) this.#headings = [];
       else this.#endColonHeading(parts[i + 1]);
     }
   }
@@ -142,7 +134,7 @@ class TextReader {
     this.#list = [];
     this.#isBegun = false;
     this.#scope = undefined;
-    if (isTitle) this.#title = text;
+    if (isTitle) this.#title = text.replace(FILE_NAME, "");
     else this.#headings = [...this.#headings.filter((one) => one.level < level), heading];
   }
 
@@ -163,6 +155,8 @@ class TextReader {
     }
     let topic = this.#outer;
     for (const { text, isShort } of told) {
+      // Tasks are not of the kind of thing that they stand below.
+      if (TASKS.test(text)) topic = this.#outer;
       const words = text.split(/\s+/).length;
       const isGroup =
         topic.group === undefined &&
@@ -175,9 +169,12 @@ class TextReader {
 
   #readLine(part: TextLine, parts: readonly TextPart[], i: number): void {
     const { indent, isListed } = part;
+    const isShort = this.#headings.at(-1)?.isShort === true;
+    if (!this.#isBegun) this.#firstIndent = indent;
     this.#isBegun = true;
     if (!isListed && indent === 0) {
-      if (this.#headings.at(-1)?.isShort === true && this.#list.length > 0) this.#headings.pop();
+      if (isShort && (this.#list.length > 0 || this.#firstIndent > 0)) this.#headings.pop();
+      this.#firstIndent = 0;
       this.#list = [];
     }
     this.#list = this.#list.filter((item) => item.indent < indent);
@@ -201,23 +198,21 @@ class TextReader {
     }
     const isDone = /^[^ ]/.test(CHECKBOX.exec(whole)?.[1] ?? " ");
     const text = whole.replace(CHECKBOX, "").replace(DATE, "").trim();
-    const done = (value: string) => (isDone ? `${value} (done)` : value);
-    const noFact = NO_FACTS.find(
-      ([form, why]) => form.test(text) && (why !== "a picture" || isPicture(text)),
-    );
-    const keyed = keyOf(text);
+    const noFact = isDone && !hasBelow ? DONE : whyNoFact(text.replace(/^([*_])([^*_]+)\1$/, "$2"));
+    const keyed = isStatement(text) || CHECKBOX.test(whole) ? undefined : keyOf(text);
     const name = plainText(keyed?.key ?? text);
-    if (noFact !== undefined) this.#leave(line, text, noFact[1]);
+    if (noFact !== undefined) this.#leave(line, text, noFact);
+    else if (/^https?:\/\/\S+$/.test(text) && topic === NO_TOPIC) this.#leave(line, text, LINK);
     else if (keyed !== undefined && keyed.value === "") {
       this.#leave(line, text, hasBelow ? HEADING : EMPTY);
     } else if (hasBelow && isListHeading(text)) {
       this.#leave(line, text, HEADING);
       return topicBelow(topic, plainText(text.replace(/:$/, "")));
-    } else if (keyed !== undefined) this.#addKeyed(line, keyed.key, done(keyed.value), topic);
+    } else if (keyed !== undefined) this.#addKeyed(line, keyed.key, keyed.value, topic);
     else if (MY_NAME.test(text))
       this.#add(line, { label: "USER.name", value: MY_NAME.exec(text)![1].trim() });
     else if (GAP.test(text)) this.#leave(line, text, PLACEHOLDER);
-    else this.#add(line, this.#names.sentence(done(plainText(text)), topic));
+    else this.#add(line, this.#names.sentence(plainText(text), topic));
     return topicBelow(topic, name);
   }
 
@@ -235,13 +230,19 @@ class TextReader {
     else this.#addKeyed(line, row.key, row.value, this.#topic());
   }
 
-  /** In code only whole labels count. */
-  #readCode({ line, text, why }: TextPart & { kind: "code" }): void {
+  /** In code whole labels count, and what codeLines finds. */
+  #readCode(part: TextPart & { kind: "code" }): void {
+    const { line, text, why } = part;
+    this.#isBegun = true;
     const exact = exactLine(text) ?? keyOf(text);
     const label =
       exact === undefined ? undefined : this.#names.whole(exact.key, !/^[A-Z][A-Z0-9_]*\./.test(text));
-    if (exact === undefined || label === undefined) this.#leave(line, text.trim(), why);
-    else this.#add(line, { label, value: exact.value }, true);
+    const said = this.#code.get(part);
+    if (exact !== undefined && label !== undefined) this.#add(line, { label, value: exact.value }, true);
+    else if (said === undefined) this.#leave(line, text.trim(), why);
+    else if (said.value === "") return;
+    else if (said.key !== undefined) this.#addKeyed(line, said.key, said.value, this.#topic());
+    else this.#add(line, this.#names.sentence(said.value, this.#topic()));
   }
 
   /** A line of an exported section: its value is spelled as in a prompt. */

@@ -22,10 +22,12 @@ export type TextPart =
       readonly line: number;
       readonly text: string;
       readonly why: string;
+      /** The info string of its block, and the line on which that begins. */
       readonly fence?: string;
+      readonly block?: number;
     }
   | { readonly kind: "nothing"; readonly line: number; readonly text: string; readonly why: string }
-  | { readonly kind: "blank"; readonly line: number };
+  | { readonly kind: "blank"; readonly line: number; readonly isRule?: boolean };
 
 export interface TextLine {
   readonly kind: "line";
@@ -42,13 +44,15 @@ export const COLON_HEADING = 8;
 /** Without the marks of Markdown around the whole and around bold words. */
 export function plainText(text: string): string {
   const bare = text.replace(/(\*\*|__)(?=\S)([^*_`]+?)(?<=\S)\1/g, "$2");
-  const [, inside] = /^`([^`]+)`$/.exec(bare) ?? /^\*([^*\s][^*]*)\*$/.exec(bare) ?? [];
+  const [, inside] =
+    /^`([^`]+)`$/.exec(bare) ?? /^\*([^*\s][^*]*)\*$/.exec(bare) ?? /^_([^_\s][^_]*)_$/.exec(bare) ?? [];
   return (inside ?? bare).trim();
 }
 
-/** A heading without its number and its colon. */
+/** A heading without its number, its colon and the lines around it. */
 export function headingText(text: string): string {
   return plainText(text)
+    .replace(/^[-=~*]{2,20}\s+(\S.*?)\s+[-=~*]{2,20}$/, "$1")
     .replace(/^\(?\d{1,2}(?:\.\d{1,2})*[.)]\s+/, "")
     .replace(/:$/, "");
 }

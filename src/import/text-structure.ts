@@ -29,9 +29,12 @@ const FENCE = /^\s*(`{3,}|~{3,})\s*(\S*)/;
 const ATX = /^ {0,3}(#{1,6})\s+(\S.*?)(?:\s+#+)?\s*$/;
 const RULE = /^ {0,3}(?:[-*_=~]\s?){3,}$/;
 const BULLET = /^(\s*)((?:[-*+•‣◦·–—▪●]|\(?\d{1,3}[.)]|[a-z]\))\s+)(.*)$/;
+/** === House ===, in a text without Markdown. */
+const LINED = /^([-=~*])\1{1,20}\s+\S.{0,60}?\s+\1{2,20}$/;
 const BOLD_LINE = /^(\*\*|__)([^*_]{1,80})\1:?$/;
 const ROW = /^\|.*\|$/;
 const ROW_RULE = /^(?=[|\s:]*-)[|\s:-]+$/;
+const QUOTATION = /^\s{0,3}>\s*["“„«]/;
 /** As GitHub and Obsidian write notices and tags. */
 const CALLOUT = /^\[![a-z]+\][+-]?\s*/i;
 const HASHTAGS = /^(?:#[\p{L}\p{N}/_-]+\s*)+$/u;
@@ -46,8 +49,10 @@ export function textParts(text: string, isMarkdown: boolean): TextPart[] {
 class PartReader {
   readonly #lines: readonly string[];
   readonly #isMarkdown: boolean;
+  /** Its headings are about all up to the next one. */
+  readonly #isSectioned: boolean;
   readonly #parts: TextPart[] = [];
-  #fence: { readonly marks: string; readonly info: string } | undefined;
+  #fence: { readonly marks: string; readonly info: string; readonly block: number } | undefined;
   #isComment = false;
   #isPrivate = false;
   #header: readonly string[] | undefined;
@@ -55,6 +60,7 @@ class PartReader {
   constructor(lines: readonly string[], isMarkdown: boolean) {
     this.#lines = lines;
     this.#isMarkdown = isMarkdown;
+    this.#isSectioned = isMarkdown || lines.some((line) => /^ {0,3}##/.test(line));
   }
 
   read(): TextPart[] {
@@ -76,17 +82,14 @@ class PartReader {
   }
 
   /** Where only whole labels count; marks alone are nothing. */
-  #silent(i: number, line: string, why: string, fence?: string): void {
+  #silent(i: number, line: string, why: string): void {
     const text = line.trim();
+    const open = this.#fence;
+    const inside = open === undefined ? { text } : { text: line, fence: open.info, block: open.block };
+    // A blank line inside a block ends nothing.
+    if (text === "" && open !== undefined) return;
     if (text === "" || /^(?:---|```|~~~)/.test(text)) this.#parts.push({ kind: "blank", line: i + 1 });
-    else
-      this.#parts.push({
-        kind: "code",
-        line: i + 1,
-        text: fence === undefined ? text : line,
-        why,
-        ...(fence === undefined ? {} : { fence }),
-      });
+    else this.#parts.push({ kind: "code", line: i + 1, why, ...inside });
   }
 
   #isFenced(i: number, line: string): boolean {
@@ -94,10 +97,10 @@ class PartReader {
     const open = this.#fence;
     if (open === undefined) {
       if (fence === null || this.#isComment) return false;
-      this.#fence = { marks: fence[1], info: fence[2] };
+      this.#fence = { marks: fence[1], info: fence[2], block: i };
     } else if (fence?.[1].startsWith(open.marks) && fence[2] === "") this.#fence = undefined;
     else {
-      this.#silent(i, line, CODE, open.info);
+      this.#silent(i, line, CODE);
       return true;
     }
     this.#parts.push({ kind: "blank", line: i + 1 });
@@ -141,7 +144,22 @@ class PartReader {
       this.#parts.push({ kind: "line", line, text: raw, indent: 0, isListed: false });
     else if (RULE.test(quoted)) this.#readRule(line, text);
     else if (heading !== null)
-      this.#parts.push({ kind: "heading", line, level: heading[1].length, text: headingText(heading[2]) });
+      this.#parts.push({
+        kind: "heading",
+        line,
+        level: heading[1].length,
+        text: headingText(heading[2]),
+        isShort: this.#isOverParagraph(i),
+      });
+    else if (LINED.test(text))
+      this.#parts.push({
+        kind: "heading",
+        line,
+        level: LOOKS_LIKE_HEADING,
+        text: headingText(text),
+        isShort: this.#isOverParagraph(i),
+      });
+    else if (QUOTATION.test(raw)) this.#parts.push({ kind: "nothing", line, text, why: "a quotation" });
     else if (ROW.test(text)) this.#readRow(line, text, header);
     else if (CALLOUT.test(text))
       this.#parts.push({
@@ -156,8 +174,20 @@ class PartReader {
     else if (!/[\p{L}\p{N}]/u.test(text)) this.#parts.push({ kind: "nothing", line, text, why: MARKUP });
     else if (BOLD_LINE.test(text)) {
       const [, , bold] = BOLD_LINE.exec(text)!;
-      this.#parts.push({ kind: "heading", line, level: LOOKS_LIKE_HEADING, text: headingText(bold) });
+      const isShort = (this.#lines[i + 1] ?? "").trim() !== "";
+      this.#parts.push({
+        kind: "heading",
+        line,
+        level: LOOKS_LIKE_HEADING,
+        text: headingText(bold),
+        isShort,
+      });
     } else this.#readText(line, quoted);
+  }
+
+  /** Without Markdown, a heading right above its lines is about these alone. */
+  #isOverParagraph(i: number): boolean {
+    return !this.#isSectioned && (this.#lines[i + 1] ?? "").trim() !== "";
   }
 
   /** A line under a text makes it a heading. */
@@ -167,14 +197,16 @@ class PartReader {
     const isAlone = before === undefined || before.kind === "blank" || before.kind === "heading";
     const isNumbered = last?.kind === "line" && /^\s*\d{1,2}[.)]\s/.test(this.#lines[last.line - 1]);
     const isText = last?.kind === "line" && (!last.isListed || isNumbered);
-    if (/^(?:=+|-+)$/.test(text) && isText && isAlone && isTitle(last.text))
+    const isUnderline = /^(?:=+|-+)$/.test(text) && isText && isAlone && isTitle(last.text);
+    if (isUnderline)
       this.#parts[this.#parts.length - 1] = {
         kind: "heading",
         line: last.line,
         text: last.text,
         level: text.startsWith("=") ? 1 : 2,
+        isShort: this.#isOverParagraph(line - 1),
       };
-    this.#parts.push({ kind: "blank", line });
+    this.#parts.push({ kind: "blank", line, isRule: !isUnderline });
   }
 
   #readRow(line: number, text: string, header: readonly string[] | undefined): void {

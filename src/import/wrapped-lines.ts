@@ -11,31 +11,45 @@ const WRAPPED_LENGTH_MIN = 45;
 /** A sentence goes on after these. */
 const OPEN_END = /(?:,|\b(?:a|an|the|of|to|in|on|at|and|or|for|with|my))$/;
 
+/** How the rest of a sentence begins, and no note of its own. */
+const REST =
+  /^(?:and|or|but|by|with|for|to|in|on|at|of|from|because|which|who|that|than|until|every|und|oder|mit|von|für|bis|weil|dass)\s/;
+
 /** Plain lines that were wrapped at a width, each as one line. A line with a key begins anew. */
 export function withoutWraps(parts: readonly TextPart[]): TextPart[] {
   const result: TextPart[] = [];
   for (let i = 0; i < parts.length; ) {
-    const run = [parts[i]];
-    for (let next = parts[i + 1]; isPlain(parts[i]) && isPlain(next); next = parts[i + run.length]) {
-      if (keyOf((next as TextLine).text) !== undefined) break;
-      run.push(next);
-    }
-    result.push(...(run.length === 1 ? run : joinedRun(run as TextLine[])));
-    i += run.length;
+    const paragraph: TextLine[] = [];
+    for (let part = parts[i]; isPlain(part); part = parts[i + paragraph.length]) paragraph.push(part);
+    result.push(...(paragraph.length === 0 ? [parts[i]] : unwrapped(paragraph)));
+    i += Math.max(paragraph.length, 1);
   }
   return result;
 }
 
-function isPlain(part: TextPart | undefined): boolean {
+function isPlain(part: TextPart | undefined): part is TextLine {
   return part?.kind === "line" && !part.isListed;
 }
 
+function unwrapped(paragraph: readonly TextLine[]): TextLine[] {
+  const width = Math.max(...paragraph.map(({ text }) => text.length));
+  const runs: TextLine[][] = [];
+  for (const line of paragraph) {
+    const isNew = runs.length === 0 || keyOf(line.text) !== undefined;
+    if (isNew) runs.push([line]);
+    else runs[runs.length - 1].push(line);
+  }
+  return runs.flatMap((run) => joinedRun(run, width));
+}
+
 /** All of them as one line if no line had room for the first word of the next; else those that break off in a sentence. */
-function joinedRun(lines: readonly TextLine[]): TextLine[] {
-  const width = Math.max(...lines.map(({ text }) => text.length));
+function joinedRun(lines: readonly TextLine[], width: number): TextLine[] {
   const startsSmall = (text: string) => /^\p{Ll}/u.test(text);
+  const ends = ({ text }: TextLine) => /[.!?]["”’)]?$/.test(text);
   const isFull = ({ text }: TextLine, next: TextLine) =>
     text.length >= WRAPPED_LENGTH_MIN && text.length + 1 + next.text.split(" ")[0].length >= width;
+  // Where the other lines end as sentences do, one that does not goes on, even before a name.
+  const isSentences = lines.filter(ends).length > 1 && lines.filter((line) => !ends(line)).length === 1;
   const breaksOff = ({ text }: TextLine, next: TextLine) =>
     !/[.!?:]$/.test(text) && (startsSmall(next.text) || OPEN_END.test(text));
   if (startsSmall(lines[0].text) || exactLine(lines[0].text) !== undefined) return [...lines];
@@ -45,7 +59,9 @@ function joinedRun(lines: readonly TextLine[]): TextLine[] {
   const joined: TextLine[] = [lines[0]];
   for (const [one, next] of pairs) {
     const last = joined[joined.length - 1];
-    if (isAll || (isFull(one, next) && breaksOff(one, next) && !startsSmall(last.text)))
+    const isOpen = breaksOff(one, next) || (isSentences && !ends(one));
+    const isRest = REST.test(next.text) && ends(next) && breaksOff(one, next);
+    if (isAll || ((isRest || (isFull(one, next) && isOpen)) && !startsSmall(last.text)))
       joined[joined.length - 1] = { ...last, text: `${last.text} ${next.text}` };
     else joined.push(next);
   }

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { RefusedValueError, sanitizeValue } from "../../../src/agent-side/secrets.ts";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { decodedText, type FormatName, readFormat } from "../../../src/import/formats.ts";
 import { type LocatedValue, locatedJson } from "../../../src/import/located-json.ts";
@@ -53,6 +54,8 @@ test("memories of several users: those of the one who is asked for, and the othe
     assert.equal(read(text, undefined, "bob").facts.length, 1);
   }
   assert.deepEqual(read('{"count":0,"results":[]}').facts, []);
+  const graph = read('{"results":[{"memory":"Sails"}],"relations":[{"source":"ada"}]}').findings;
+  assert.equal(graph.notRead, "the relations of its graph");
 });
 
 test("what the reference server's read_graph answers, and a list of texts", () => {
@@ -67,76 +70,112 @@ test("what the reference server's read_graph answers, and a list of texts", () =
   ]);
 });
 
-/** Notes, and the facts that come of them. */
-const TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
-  ["Wife: Grace", "1 FAMILY.wife=Grace"],
-  ["My son's school: Oak Hill", "1 FAMILY.sons_school=Oak Hill"],
-  ["## Health\n- Wife: allergic to nuts", "2 HEALTH.wife=allergic to nuts"],
-  ["## Project\nName: Loom\nLanguage: Go", "2 PROJ.name=Loom", "3 PROJ.language=Go"],
-  ["Language: Go", "1 NOTE.language=Go"],
-  ["## About me\nLanguages: Go, Rust", "2 USER.languages=Go, Rust"],
-  ["Deadline: Friday", "1 NOTE.deadline=Friday"],
-  ["Reminder: call mum", "1 NOTE.reminder_call_mum=Reminder: call mum"],
-  // A key that does not go wholly into a label stays in the value.
-  ["名前: 太郎", "1 NOTE.text_0c6b3781=名前: 太郎"],
-  ["C++: since 1998", "1 NOTE.c_since_1998=C++: since 1998"],
-  [
-    "The best thing about living by the sea: the light",
-    "1 NOTE.best_thing_about_living_sea_light=The best thing about living by the sea: the light",
-  ],
-  // Two things with the same first words, and one said twice.
-  ["I like tea\n- I like tea\n- I like tea.", "1 NOTE.like_tea=I like tea", "3 NOTE.like_tea_2=I like tea."],
-  // What a list is about.
-  ["- Tom\n  - Age: 8\n  - likes trains", "2 NOTE.tom_age=8", "3 NOTE.tom_likes_trains=Tom: likes trains"],
-  ["I never eat:\n- pork", "2 NOTE.never_eat_pork=I never eat: pork"],
-  ["- [x] pay rent\n- [ ] buy milk", "1 NOTE.pay_rent_done=pay rent (done)", "2 NOTE.buy_milk=buy milk"],
-  // Wrapped lines are one; notes one below the other are not.
-  [
-    "The garage on Mill Lane knows the car and has the\nspare key, so ask them before you call the dealer.",
-    "1 NOTE.garage_mill_lane_knows_car_spare=The garage on Mill Lane knows the car and has the spare key, so ask them before you call the dealer.",
-  ],
-  [
-    "the boiler man says to bleed the radiators in autumn\ngarage code changed in may",
-    "1 NOTE.boiler_man_says_bleed_radiators_autumn=the boiler man says to bleed the radiators in autumn",
-    "2 NOTE.garage_code_changed_may=garage code changed in may",
-  ],
-  ["House\n=====\nRent: 950\n\nCar\n---\nGrey Skoda", "3 HOUSE.rent=950", "7 CAR.grey_skoda=Grey Skoda"],
-  ["```\nPREF.tone=dry\nx=1\n```", "2 PREF.tone=dry"],
-  [
-    "- PREF.editor: `vi`\n- `pref.tone=dry`\n- README.md: the overview",
-    "1 PREF.editor=vi",
-    "2 PREF.tone=dry",
-    "3 NOTE.readme_md=the overview",
-  ],
-  ["My name is Ada Okafor.", "1 USER.name=Ada Okafor"],
-  ["---\nname: release\nPREF.tone: dry\n---\nName: Ada", "3 PREF.tone=dry", "5 USER.name=Ada"],
-];
-
-test("notes: a label for each line, and nothing that the line does not say", () => {
-  for (const [notes, ...facts] of TEXTS) assert.deepEqual(read(notes).facts, facts, notes);
-});
-
-test("a long text is split at the ends of sentences into numbered facts; a sentence that is too long is named", () => {
-  const sentence = (i: number) => `Sentence number ${i} says ${"something ".repeat(20)}and ends.`;
-  const long = Array.from({ length: 9 }, (_, i) => sentence(i)).join(" ");
-  const { findings } = read(`## Diary\n- ${long}`);
-  assert.deepEqual(
-    findings.facts.map(({ label }) => label.replace(/^DIARY\.\w*?(?=_\d$)/, "")),
-    ["_1", "_2", "_3"],
-  );
-  assert.equal(findings.facts.map(({ value }) => value).join(" "), long);
-  assert.ok(findings.facts.every(({ value }) => Buffer.byteLength(value) <= 1024));
-  const { facts, leftOut } = read(`- ${"word ".repeat(300)}`);
-  assert.deepEqual(facts, []);
-  assert.match(leftOut[0], /it has 1,499 bytes, and a fact has 1,024 at most: shorten it/);
-});
-
 test("tables: a header that is none becomes a fact, a header that is one does not", () => {
   const table = (text: string) => read(text, "csv", "ada", "friends.csv").facts;
   assert.deepEqual(table("wife,Grace\nson,Tom"), ["1 FAMILY.wife=Grace", "2 FAMILY.son=Tom"]);
   assert.deepEqual(table("Person,Birthday\nMum,3 June"), ["2 FRIENDS.mum_birthday=3 June"]);
   assert.deepEqual(table("category\tkey\tvalue\nHealth\tBlood\t0-"), ["2 HEALTH.blood=0-"]);
   assert.deepEqual(table('text\n"likes tea, and\ncake"'), ["2 NOTE.likes_tea_cake=likes tea, and cake"]);
+});
+
+test("tables: all cells of a row are in its fact, in the group that its first columns name", () => {
+  const table = (text: string) => read(text, "csv", "ada", "things.csv");
+  const sheet = [
+    "Kind,Thing,Detail,Date,Remarks,id",
+    'Boat,Berth,14,2026-05-01,"Ask Bo, he has\nthe key",1',
+    'Boat,Engine,,2019,"Yanmar\n2 cylinders",2',
+    "Boat,Anchor,,,,3",
+    "Tax,???,,,ask,4",
+    "Tax,Number,N/A,,55 812,5",
+    "Tax,Total,900,,,6",
+    ",,,,,",
+    "Tax,Bank login,ada,,Kelp7!forest,7",
+  ].join("\n");
+  const { facts, leftOut } = table(sheet);
+  assert.deepEqual(facts, [
+    "2 BOAT.berth=14; Date: 2026-05-01; Remarks: Ask Bo, he has the key",
+    "4 BOAT.engine=Date: 2019; Remarks: Yanmar; 2 cylinders",
+    "6 BOAT.anchor=Anchor",
+    "8 TAX.number=Remarks: 55 812",
+    "11 TAX.bank_login=ada; password: Kelp7!forest",
+  ]);
+  assert.deepEqual(leftOut.slice(1), [
+    "7 Tax, ???, , , ask, 4: it is a gap to fill in",
+    "9 Tax, Total, 900, , , 6: a sum",
+  ]);
+  const [label, value] = facts[4].slice(3).split("=");
+  assert.throws(() => sanitizeValue(value, false, label), RefusedValueError);
+  assert.deepEqual(table("category,item,notes,date\nCar,Plate,AB 12,2020").facts, [
+    "2 CAR.plate=AB 12 (2020)",
+  ]);
+  assert.deepEqual(table("topic,fact,source\nBoat,berth 14,Bo\nBoat,blue hull,").facts, [
+    "2 BOAT.berth_14_source_bo=berth 14; source: Bo",
+    "3 BOAT.blue_hull=blue hull",
+  ]);
+  assert.deepEqual(table("name,value,date\nWeight,72,May\nWeight,71,June\nWeight,70,July").facts, [
+    "2 NOTE.weight=72 (May)",
+    "3 NOTE.weight_2=71 (June)",
+    "4 NOTE.weight_3=70 (July)",
+  ]);
+});
+
+test("records of a LangGraph store stay together; the namespace of tasks is no user", () => {
+  const item = (space: string[], value: object) => ({
+    namespace: space,
+    key: "5f0c2d7e-11aa-4b6e-9d10-5f2e7c1a0b9d",
+    value,
+  });
+  const { facts, leftOut } = read(
+    JSON.stringify([
+      item(["todo", "ada"], {
+        task: "Oil the hinge",
+        deadline: "Friday",
+        tools: ["can", "rag"],
+        status: null,
+      }),
+      item(["todo", "ada"], { task: "", status: "archived" }),
+      item(["ada", "memories"], { kind: "Memory", content: { content: "Ada sails" } }),
+      { namespace: ["ada", "memories"], key: "tea", value: { text: "green", confidence: 0.9 } },
+    ]),
+    undefined,
+    "eve",
+  );
+  assert.deepEqual(facts, [
+    "1 TO_DO.oil_hinge_deadline_friday_tools_can=Oil the hinge; deadline: Friday; tools: can, rag",
+    "1 NOTE.ada_sails=Ada sails",
+    "1 NOTE.tea=green",
+  ]);
+  assert.match(leftOut.join(), /it is empty/);
+});
+
+test("ChatGPT: what it was asked to forget is left out, and custom instructions are read", () => {
+  const node = (message: object) => ({ message });
+  const bio = (text: string) => node({ recipient: "bio", content: { parts: [text] } });
+  const { facts, leftOut } = read(
+    JSON.stringify([
+      {
+        title: "x",
+        mapping: {
+          a: bio("Forget that Ada keeps bees."),
+          b: bio("Ada keeps bees."),
+          c: bio("Ada keeps hens."),
+          d: node({
+            content: {
+              user_profile: "Words of ChatGPT:\n```Role: pilot\nI live in Kiel```",
+              user_instructions: "Answer in short sentences.",
+            },
+          }),
+        },
+      },
+    ]),
+  );
+  assert.deepEqual(facts, [
+    "1 NOTE.ada_keeps_hens=Ada keeps hens.",
+    "1 USER.role=pilot",
+    "1 USER.live_kiel=I live in Kiel",
+    "1 PREF.answer_short_sentences=Answer in short sentences.",
+  ]);
+  assert.equal(leftOut.filter((line) => line.endsWith("ChatGPT was asked to forget it")).length, 2);
 });
 
 test("lines LABEL=value are taken exactly; comments are none; what is no label is named", () => {
@@ -240,20 +279,6 @@ test("JSON with lines has the values of JSON.parse", () => {
   assert.deepEqual(bare(locatedJson(text)), JSON.parse(text));
   const root = locatedJson(text).value as ReadonlyMap<string, LocatedValue>;
   assert.deepEqual([root.get("é")?.line, root.get("[")?.line], [2, 3]);
-});
-
-test("what is <private> is left out from the line that opens it to the line that closes it, or to the end", () => {
-  const lines = ["PREF.tone=a <private>", "PREF.units=b", "PREF.format=c </private>", "PREF.avoid=d"];
-  for (const mark of ["private", "PRIVATE"]) {
-    const { facts, leftOut } = read(lines.join("\n").replaceAll("private", mark), "text");
-    assert.deepEqual(facts, ["4 PREF.avoid=d"]);
-    assert.deepEqual(
-      leftOut,
-      [1, 2, 3].map((line) => `${line} (not shown): it is <private>`),
-    );
-  }
-  assert.deepEqual(read("PREF.tone=a\nPREF.units=b <private>", "text").facts, ["1 PREF.tone=a"]);
-  assert.deepEqual(read("<private>\nPREF.units=b", "text").facts, []);
 });
 
 /** 216 labels of an account's own, far from every key below. */
