@@ -36,6 +36,8 @@ export interface Config {
   readonly compactAfterS: number;
   /** Undefined: the limit that the store has. */
   readonly historyMax: number | undefined;
+  /** Facts that were read somewhere wait for the person. */
+  readonly review: boolean;
 }
 
 /** The agent's side: `sideband mcp`, `sideband hook`, and the memory for a person at a terminal. */
@@ -314,6 +316,13 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "",
     parse: (value) => (value === "" ? undefined : integer(0, HISTORY_MAX)(value)),
     meaning: `Earlier values that are kept of every fact, at most ${HISTORY_MAX}; 0 for none. When empty: as many as the store was last started with, ${HISTORY_DEFAULT} for a new one.`,
+  },
+  SIDEBAND_REVIEW: {
+    field: "review",
+    fallback: "none",
+    parse: (value) => oneOf("none", "read")(value) === "read",
+    meaning:
+      "`read` keeps facts that agents have read somewhere (`origin`) out of contexts and blocks until the person accepts them with `sideband review`.",
   },
 };
 

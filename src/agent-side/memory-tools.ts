@@ -5,6 +5,7 @@
  */
 
 import { NOTHING_REMEMBERED } from "../base/channel-labels.ts";
+import { FACT_ORIGINS } from "../base/fact-origins.ts";
 import { ownZone, SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
 import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
 import { type AgentMemory, type AgentWriterOptions, PLACE_KINDS } from "./agent-memory.ts";
@@ -75,7 +76,7 @@ const SCOPE = {
   scope: {
     type: "string",
     enum: PLACE_KINDS,
-    description: "Leave it out, as a rule: the label knows.",
+    description: "The label knows.",
   },
 };
 
@@ -96,12 +97,17 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     name: REMEMBER,
     title: "Remember a fact",
     description: rememberText(STANDARD_TOOL_LABELS),
-    input: { label: TEXT, value: { ...TEXT, description: "One line, at most 1,024 bytes." } },
+    input: { label: TEXT, value: { ...TEXT, description: "One line, at most 1 KB." } },
     optional: {
       add: { type: "boolean" },
       new_label: { ...TEXT, enum: ["certain"], description: "Only after a refusal." },
       ttl_s: WHOLE,
-      until: { ...TEXT, description: 'Its end: "friday", "in 3 days", 2026-12-31.' },
+      until: { ...TEXT, description: "friday, in 3 days, 2026-12-31" },
+      origin: {
+        ...TEXT,
+        enum: FACT_ORIGINS,
+        description: "By the user, you, or elsewhere.",
+      },
       ...SCOPE,
     },
     isForBlock: false,
@@ -113,7 +119,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const label = textIn(input, "label");
       const kept = sanitizeValue(textIn(input, "value"), allowSecrets, label);
       const newLabel = input.new_label === "certain" ? "certain" : true;
-      const written = { ...options, scope, newLabel, ...endOf(input) } as const;
+      const origin = FACT_ORIGINS.find((one) => one === input.origin);
+      const written = { ...options, scope, newLabel, ...endOf(input), origin } as const;
       const answer =
         input.add === true
           ? await memory.append(userId, label, kept, written)
@@ -124,7 +131,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "recall",
     title: "Recall facts",
-    description: "Reads one fact by its label (null if there is none), or all without a label.",
+    description: "Reads one fact (null if none), or all without a label.",
     input: {},
     optional: { label: TEXT },
     isForBlock: false,
@@ -136,8 +143,9 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       }
       const { label } = input;
       try {
-        const { value, updated_at, written_by, expires_at } = await memory.decode(userId, label, options);
-        return given({ label, value, updated_at, written_by, expires_at });
+        const fact = await memory.decode(userId, label, options);
+        const { value, updated_at, written_by, expires_at, origin } = fact;
+        return given({ label, value, updated_at, written_by, expires_at, origin });
       } catch (error) {
         if (errorCodeOf(error) === "fact_not_found") return { label, value: null };
         throw error;
@@ -150,7 +158,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     description: "Takes a fact away; the user can restore it.",
     input: { label: TEXT },
     optional: {
-      for_good: { type: "boolean", description: "Deletes its history too: only if the user asks." },
+      for_good: { type: "boolean", description: "Its history too: only if asked." },
     },
     isForBlock: false,
     annotations: DELETES,
@@ -172,7 +180,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: ADD_LABEL,
     title: "Add a label for all users",
-    description: "Adds a label. It reaches beyond this session: every user of the account gets it.",
+    description: "Adds a label for every user of the account, beyond this session.",
     input: { label: TEXT, description: TEXT },
     optional: { scope: { type: "string", enum: PLACE_KINDS } },
     isForBlock: false,
@@ -189,7 +197,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: HISTORY,
     title: "Earlier values of a fact",
-    description: `${HISTORY_LISTS}; restore writes that revision again; rename_to moves it to another label (merge=true joins two).`,
+    description: `${HISTORY_LISTS}; restore writes that revision again; rename_to moves it (merge=true joins two).`,
     input: { label: TEXT },
     optional: { restore: WHOLE, rename_to: TEXT, merge: { type: "boolean" } },
     isForBlock: false,
@@ -277,9 +285,9 @@ export function objectSchema(properties: JsonObject, optional: JsonObject = {}) 
 
 function rememberText(labels: readonly ToolLabel[], personal: readonly string[] = []): string {
   return (
-    "Keeps a short fact exactly as written, beyond this conversation, when the user states or changes a lasting one. " +
+    "Keeps a short, lasting fact that the user states or changes, exactly as written. " +
     "One fact a label: use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). " +
-    "It replaces the fact there; add=true adds to a list instead. Secrets are refused, <private> parts left out. " +
+    "It replaces the fact there; add=true adds to a list. Secrets are refused, <private> parts left out. " +
     labelsText(labels, personal)
   );
 }
@@ -345,13 +353,14 @@ async function renamedResult(
 }
 
 /** One of all: its time to the minute, since a model reads many of them. */
-function listedFact({ label, value, updated_at, written_by }: FactsAnswer["facts"][number]): JsonObject {
-  return given({ label, value, updated_at: updated_at.replace(/:\d\d(\.\d+)?Z$/, "Z"), written_by });
+function listedFact(fact: FactsAnswer["facts"][number]): JsonObject {
+  const { label, value, updated_at, written_by, origin } = fact;
+  return given({ label, value, updated_at: updated_at.replace(/:\d\d(\.\d+)?Z$/, "Z"), written_by, origin });
 }
 
 function shownRevision(revision: HistoryAnswer["revisions"][number]): JsonObject {
-  const { revision: number, value, updated_at, written_by, ended } = revision;
-  return given({ revision: number, value, updated_at, written_by, ended });
+  const { revision: number, value, updated_at, written_by, ended, origin } = revision;
+  return given({ revision: number, value, updated_at, written_by, ended, origin });
 }
 
 function given(fields: JsonObject): JsonObject {

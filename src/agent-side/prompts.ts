@@ -16,8 +16,8 @@ const LIST_HEADING = "To remember";
 
 /** For the summary of a compaction. */
 export const LIST_BEFORE_COMPACTION =
-  `End the summary with a list headed "${LIST_HEADING}": each lasting fact about the user or the work that was stated ` +
-  "in this conversation and not yet stored with the remember tool, one a line as LABEL=value. " +
+  `End the summary with a list headed "${LIST_HEADING}": each lasting fact that the user said or decided in this ` +
+  "conversation and that is not yet stored with the remember tool, one a line as LABEL=value. " +
   "No secrets, and nothing from <private> parts. Leave the list out if there is none.";
 
 /** For the first context after a compaction. */
@@ -30,10 +30,10 @@ export const ASKED_BEFORE_END = "Sideband asks once in this session";
 
 /** For the end of a long session. */
 export const STORE_BEFORE_END =
-  `${ASKED_BEFORE_END}: store with remember what was said that is lasting and not yet stored. ` +
+  `${ASKED_BEFORE_END}: store with remember what the user said or decided that is lasting and not yet stored. ` +
   "No secrets, and nothing from <private> parts. If there is nothing, finish without a comment.";
 
 /** For the turn that OpenClaw gives an agent before a compaction. */
 export const STORE_BEFORE_COMPACTION =
-  "The context is about to be compacted. Store with sideband_remember what was said that is lasting and not yet " +
-  "stored. No secrets, and nothing from <private> parts. Write no file. Then answer NO_REPLY and nothing else.";
+  "The context is about to be compacted. Store with sideband_remember what the user said or decided that is lasting " +
+  "and not yet stored. No secrets, and nothing from <private> parts. Write no file. Then answer NO_REPLY and nothing else.";

@@ -199,9 +199,8 @@ async function sectionOf(
   const soon =
     include !== "both" ? await context : await Promise.race([context, pause(timeoutMs * BLOCK_SHARE)]);
   if (soon !== undefined) return memorySection(soon, include, lengthMax);
-  const { facts } = await memory.facts(userId, { timeoutMs, project });
-  const plain_index = facts.map(({ label, value }) => `${label}=${value}`).join("\n");
-  return memorySection({ fdm_block: "", plain_index }, "index", lengthMax);
+  const index = await memory.context(userId, { timeoutMs, project, include: "index" });
+  return memorySection(index, "index", lengthMax);
 }
 
 /** Hundreds of turns of a usual session. */

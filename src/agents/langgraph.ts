@@ -22,6 +22,7 @@ import {
 import type { ToolCallOptions } from "../agent-side/memory-tools.ts";
 import { sanitizeValue } from "../agent-side/secrets.ts";
 import { LABEL_FORM } from "../base/channel-labels.ts";
+import { FACT_ORIGINS, type FactOrigin } from "../base/fact-origins.ts";
 import type { StoredFact } from "../contract/answers.ts";
 import { label as asLabel, isSidebandError, type OnOutage, type Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
@@ -88,27 +89,28 @@ export class SidebandStore extends BaseStore {
     if (Array.isArray(index))
       throw new TypeError("facts have no index: they are found by their labels, not by their meaning");
     const label = `${group}.${key}`;
-    const text = value === null ? null : sanitizeValue(itemText(value), this.#options.allowSecrets, label);
-    return { user, label, text };
+    if (value === null) return { user, label, text: null };
+    const { text, origin } = itemFields(value);
+    return { user, label, text: sanitizeValue(text, this.#options.allowSecrets, label), origin };
   }
 
   async #write(puts: readonly ItemChange[]): Promise<void> {
     // The last put of a label counts.
-    const users = new Map<string, Map<string, string | null>>();
-    for (const { user, label, text } of puts) {
-      const changes = users.get(user) ?? new Map<string, string | null>();
-      users.set(user, changes.set(label, text));
+    const users = new Map<string, Map<string, ItemChange>>();
+    for (const put of puts) {
+      const changes = users.get(put.user) ?? new Map<string, ItemChange>();
+      users.set(put.user, changes.set(put.label, put));
     }
-    await Promise.all([...users].map(([user, changes]) => this.#writeUser(user, [...changes])));
+    await Promise.all([...users].map(([user, changes]) => this.#writeUser(user, [...changes.values()])));
   }
 
-  async #writeUser(user: string, changes: readonly [label: string, value: string | null][]): Promise<void> {
-    const facts = changes.flatMap(([label, value]) =>
-      value === null ? [] : [{ label: asLabel(label), value, newLabel: "certain" as const }],
+  async #writeUser(user: string, changes: readonly ItemChange[]): Promise<void> {
+    const facts = changes.flatMap(({ label, text: value, origin }) =>
+      value === null ? [] : [{ label: asLabel(label), value, newLabel: "certain" as const, origin }],
     );
     if (facts.length > 0) await this.#memory.encodeBatch(user, facts, this.#options);
-    for (const [label, value] of changes) {
-      if (value !== null) continue;
+    for (const { label, text } of changes) {
+      if (text !== null) continue;
       await this.#memory.forget(user, asLabel(label), this.#options).catch((error) => {
         if (!isSidebandError(error, "fact_not_found") && !isSidebandError(error, "unknown_label"))
           throw error;
@@ -124,25 +126,28 @@ interface ItemChange {
   readonly label: string;
   /** Null forgets. */
   readonly text: string | null;
+  readonly origin?: FactOrigin | undefined;
 }
 
 function itemOf(
   user: string,
-  { label, value, updated_at }: Pick<StoredFact, "label" | "value" | "updated_at">,
+  fact: Pick<StoredFact, "label" | "value" | "updated_at"> & Pick<ItemChange, "origin">,
 ) {
+  const { label, value, updated_at, origin } = fact;
   const [group, key] = label.split(".");
   const updatedAt = new Date(updated_at);
   // The service does not keep when a fact was first written, so createdAt is the time of its last write.
-  return { value: { value }, key, namespace: [user, group], createdAt: updatedAt, updatedAt } satisfies Item;
+  const content = origin === undefined ? { value } : { value, origin };
+  return { value: content, key, namespace: [user, group], createdAt: updatedAt, updatedAt } satisfies Item;
 }
 
-function apply(items: Item[], { user, label, text }: ItemChange): void {
+function apply(items: Item[], { user, label, text, origin }: ItemChange): void {
   const at = items.findIndex(({ namespace, key }) => `${namespace[1]}.${key}` === label);
   if (text === null) {
     if (at >= 0) items.splice(at, 1);
     return;
   }
-  const item = itemOf(user, { label, value: text, updated_at: new Date().toISOString() });
+  const item = itemOf(user, { label, value: text, updated_at: new Date().toISOString(), origin });
   items.splice(at < 0 ? items.length : at, 1, item);
 }
 
@@ -162,10 +167,14 @@ function namespaceUser(operation: GetOperation | SearchOperation | ListNamespace
   return user;
 }
 
-/** The text of a value. A field that would be lost is refused. */
-function itemText(value: Record<string, unknown>): string {
-  if (typeof value.value === "string" && Object.keys(value).length === 1) return value.value;
-  throw new TypeError('a fact is written as { value: "text" }, with no other field; a label holds one text');
+/** A field that would be lost is refused. */
+function itemFields({ value: text, origin, ...rest }: Record<string, unknown>) {
+  const known = FACT_ORIGINS.find((one) => one === origin);
+  if (typeof text === "string" && known === origin && Object.keys(rest).length === 0)
+    return { text, origin: known };
+  throw new TypeError(
+    `a fact is written as { value: "text" }, and its origin where it is known (${FACT_ORIGINS.join(", ")}), with no other field; a label holds one text`,
+  );
 }
 
 function answer(

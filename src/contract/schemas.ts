@@ -260,6 +260,11 @@ export const ContextAnswer = Type.Object({
   ),
   tokens: Type.Optional(TokenCounts),
   carriers: Type.Optional(Carriers),
+  read_labels: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "Only with `details`, where there are any: labels whose facts have the origin `read`.",
+    }),
+  ),
 });
 export const DetailedContextAnswer = requiring(ContextAnswer, "overflow", "tokens");
 

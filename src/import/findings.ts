@@ -1,7 +1,7 @@
 /** What a reader of a foreign memory finds in it: facts with their labels, and lines that are no facts. */
 
 import type { NewLabelTerms } from "../agent-side/agent-memory.ts";
-import type { PlaceKind } from "../contract/answers.ts";
+import type { FactOrigin, PlaceKind } from "../contract/answers.ts";
 
 /** Where in the file something stands. */
 export interface Finding {
@@ -21,6 +21,8 @@ export interface FoundFact extends Finding {
   readonly project?: string | undefined;
   /** RFC 3339. */
   readonly expiresAt?: string | undefined;
+  /** Where the file itself says it. */
+  readonly origin?: FactOrigin | undefined;
 }
 
 export interface LeftOutLine extends Finding {

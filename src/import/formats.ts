@@ -5,6 +5,7 @@
  */
 
 import { groupOf } from "../base/channel-labels.ts";
+import type { FactOrigin } from "../base/fact-origins.ts";
 import { type FoundFact, type FoundMemory, UnreadableFileError } from "./findings.ts";
 import { isChatExport, readChatMemories, readReferenceServer } from "./graphs-and-chats.ts";
 import { LabelNames, type NameableLabel } from "./label-names.ts";
@@ -40,6 +41,8 @@ export interface FormatOptions {
   readonly labels: readonly NameableLabel[];
   /** Whose memory is wanted where the file has several. */
   readonly userId: string;
+  /** Where its facts come from, whatever the file is. */
+  readonly origin?: FactOrigin | undefined;
 }
 
 type FileContent = { readonly records: readonly LocatedValue[] } | { readonly text: string };
@@ -69,7 +72,7 @@ export function readFormat(
     TEXT_FORMATS.includes(forced) || (forced === undefined && looksSeparated(text, options.name));
   const content: FileContent = isText ? { text } : contentOf(text, forced !== undefined);
   const format = forced ?? formatOf(content, options.name);
-  const findings = tidyFacts(readAs(format, content, options));
+  const findings = withOrigins(tidyFacts(readAs(format, content, options)), format, options);
   return { format, findings: options.isOfProject === true ? ofProject(findings) : findings };
 }
 
@@ -78,6 +81,18 @@ export function isAgentsFile(name: string): boolean {
   return /^(?:(?:CLAUDE|AGENTS?|GEMINI)(?:\.local)?\.md|\.cursorrules|\.windsurfrules|copilot-instructions\.md)$/i.test(
     name,
   );
+}
+
+/** A person says what their notes say; another memory, or a file for agents, is read; our own export knows. */
+function withOrigins(
+  findings: FoundMemory,
+  format: FormatName,
+  { name, origin: given }: FormatOptions,
+): FoundMemory {
+  const isNotes = TEXT_FORMATS.includes(format) && !isAgentsFile(name);
+  const usual = format === "sideband" ? undefined : isNotes ? "said" : "read";
+  const facts = findings.facts.map((fact) => ({ ...fact, origin: given ?? fact.origin ?? usual }));
+  return { ...findings, facts };
 }
 
 function ofProject(findings: FoundMemory): FoundMemory {

@@ -3,6 +3,7 @@
  * account. Keys and earlier values stay where they are; "sideband accounts import" moves a whole account.
  */
 
+import { FACT_ORIGINS } from "../base/fact-origins.ts";
 import type { PlaceKind } from "../contract/answers.ts";
 import { chosenUser, type FoundMemory } from "./findings.ts";
 import { fieldOf, type LocatedValue, listIn, textField } from "./located-json.ts";
@@ -46,6 +47,7 @@ function readUserFacts(user: LocatedValue, found: FoundMemory): void {
         scope: project === undefined ? "person" : project.includes("/") ? "worktree" : "project",
         project,
         expiresAt: textField(fact, "expires_at"),
+        origin: FACT_ORIGINS.find((one) => one === textField(fact, "origin")),
       });
   }
 }

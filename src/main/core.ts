@@ -57,7 +57,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   checkReader();
   const metrics = new Metrics();
   const turns = new FairTurns();
-  const { queueMax } = config;
+  const { queueMax, review } = config;
   if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
     throw new ConfigError(
       `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
@@ -81,7 +81,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   // Nodes know the same ends: one of them comes first, and the others find the work done.
   const ends = new ExpiryTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
   const store = ends.watched(eventLog === undefined ? local.tellsOf(opened) : opened);
-  const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
+  const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock, review });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();
   const memory = {
@@ -96,6 +96,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     idempotency,
     clock,
     historyMax,
+    review,
   };
   const authentication = new Authentication(store, clock, new Tokens(keyRing.tokenKey));
   defineGauges(metrics, store, blocks);

@@ -15,6 +15,7 @@ import {
   flushAnswer,
   forgetAnswer,
   readAnswer,
+  readLabels,
 } from "../http/routes/answer-mapping.ts";
 import { historyAnswer, labelAnswer } from "../http/routes/life-mapping.ts";
 import type { Caller } from "../memory/authentication.ts";
@@ -92,9 +93,10 @@ function reads(services: MemoryServices, caller: MemoryCaller, read: ForUser) {
         factsAnswer(userId, await listFacts(services, account, { userId, project }), project),
       ),
     context: (user, { project, include } = {}) =>
-      read(user, async (userId) =>
-        contextAnswer(await readContext(services, caller, { userId, project }, include), include),
-      ),
+      read(user, async (userId) => {
+        const context = await readContext(services, caller, { userId, project }, include);
+        return { ...contextAnswer(context, include), ...readLabels(context) };
+      }),
     flush: (user, { project } = {}) =>
       read(user, async (userId) => flushAnswer(await flushUser(services, caller, { userId, project }))),
     read: (user, block, { project } = {}) =>

@@ -20,6 +20,7 @@ import type { FactsInOrder, Labels } from "./labels.ts";
 import { innermost, sealedFor } from "./places.ts";
 import type { FactRecord, Store, UserState, View } from "./ports.ts";
 import type { Place } from "./records.ts";
+import { acceptedState } from "./review.ts";
 
 export interface UserBlock {
   readonly userId: string;
@@ -74,6 +75,8 @@ export interface BlocksOptions {
   readonly keyRing: KeyRing;
   readonly labels: Labels;
   readonly clock: TimerClock;
+  /** As in the services. */
+  readonly review?: boolean;
 }
 
 export class Blocks {
@@ -82,6 +85,7 @@ export class Blocks {
   readonly #keyRing: KeyRing;
   readonly #labels: Labels;
   readonly #clock: TimerClock;
+  readonly #review: boolean;
   readonly #cache = new BoundedCache<UserBlocks>({
     entriesMax: CACHE_ENTRIES_MAX,
     weightMax: CACHE_WEIGHT_MAX,
@@ -90,12 +94,13 @@ export class Blocks {
   /** By account. */
   readonly #background = new Map<string, BackgroundCoding>();
 
-  constructor({ store, blockWork, keyRing, labels, clock }: BlocksOptions) {
+  constructor({ store, blockWork, keyRing, labels, clock, review = false }: BlocksOptions) {
     this.#store = store;
     this.#blockWork = blockWork;
     this.#keyRing = keyRing;
     this.#labels = labels;
     this.#clock = clock;
+    this.#review = review;
   }
 
   /** The block of a view's present state, or undefined where there are no facts. */
@@ -113,7 +118,7 @@ export class Blocks {
       if (block !== undefined && (block.nextEndMs === null || nowMs < block.nextEndMs)) return block;
       const name = `${slot}\0${stamp}\0${place}\0${block?.nextEndMs}`;
       return this.#builds.join(name, requester.signal, async (signal) => {
-        const state = await this.#store.readUser(view);
+        const state = acceptedState(await this.#store.readUser(view), this.#review);
         return state && (await this.build(this.#blockWork.begin({ ...requester, signal }), view, state));
       });
     });

@@ -8,6 +8,7 @@ import type { Requester } from "../base/requester.ts";
 import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { UserBlock } from "./blocks.ts";
 import { type Person, viewOf } from "./places.ts";
+import { acceptedState } from "./review.ts";
 import type { MemoryServices } from "./services.ts";
 
 /** What of a context is asked for. */
@@ -27,7 +28,8 @@ export function readContext(
   const view = viewOf(account, person, services.clock.now());
   if (include !== "index")
     return andThen(services.blocks.of(requester, view), (block) => block ?? emptyContext(userId));
-  return andThen(services.store.readUser(view), (state) => {
+  return andThen(services.store.readUser(view), (stored) => {
+    const state = acceptedState(stored, services.review);
     if (state === undefined) return emptyContext(userId);
     return andThen(services.labels.inOrder(account, state.facts), ({ facts }) => ({
       ...emptyContext(userId),

@@ -58,10 +58,12 @@ export async function decodeThroughModel(
   // Begun before the build, so that both waits together stay within one deadline.
   const work = services.blockWork.begin(requester);
   const block = await services.blocks.of(requester, view);
-  const at = block?.facts.findIndex((fact) => fact.label === label) ?? -1;
-  if (block === undefined || at < 0) throw await missingFact(services, view, label);
-  const [fact, channel] = [block.facts[at], block.channels[at]];
+  const at = block?.facts.findIndex((one) => one.label === label) ?? -1;
+  // What waits for the person is in no block.
+  const fact = block?.facts[at] ?? (await decodeFact(services, requester.account, input)).fact;
+  const channel = block?.channels[at];
   const verified =
+    block !== undefined &&
     channel !== undefined &&
     (await findReadBackFault(services, work, sealedFor(view), {
       text: block.text,

@@ -11,6 +11,7 @@ import { checkIdentifier } from "./identifiers.ts";
 import { type Person, sealedFor, viewOf } from "./places.ts";
 import type { UserState, View } from "./ports.ts";
 import { expectedFacts, findReadBackFault } from "./reading.ts";
+import { acceptedState } from "./review.ts";
 import type { MemoryServices } from "./services.ts";
 
 const EMPTY: FlushedBlock = { channelCount: 0, lossless: true, text: "", overflow: [] };
@@ -24,7 +25,7 @@ export async function flushUser(
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
   const { account } = requester;
   const view = viewOf(account, input, services.clock.now());
-  const state = await services.store.readUser(view);
+  const state = acceptedState(await services.store.readUser(view), services.review);
   if (state === undefined) return EMPTY;
   const name = [account, sealedFor(view), state.stamp, state.nextEndMs].join("\0");
   return services.flushes.join(name, requester.signal, (signal) =>

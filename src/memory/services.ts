@@ -25,4 +25,6 @@ export interface MemoryServices {
   readonly clock: Clock;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
+  /** Whether facts that were read somewhere wait for the person. (review.ts) */
+  readonly review: boolean;
 }

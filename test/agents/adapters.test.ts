@@ -314,7 +314,7 @@ suite("adapters", { concurrency: false }, () => {
     assert.match(elsewhere, /USER\.name=Ada\n</);
     assert.ok(!elsewhere.includes("weave"));
     const strict = openaiTools(options)[0] as unknown as { parameters: { required: string[] } };
-    const fields = ["label", "value", "add", "new_label", "ttl_s", "until", "scope"];
+    const fields = ["label", "value", "add", "new_label", "ttl_s", "until", "origin", "scope"];
     assert.deepEqual(strict.parameters.required, fields);
     const own = [{ label: "FAMILY.wife", description: "her name", own: true }];
     assert.match(openaiTools({ ...options, labels: own })[0].description, /FAMILY: wife \("her name"\)/);

@@ -231,11 +231,14 @@ suite("hooks", { concurrency: false }, () => {
 
   test("a block that is not ready in time is left out, the facts are not", async (t) => {
     const host = makeHost(t);
-    const facts = [
-      { label: "USER.os", value: "Plan 9", channel: 5, revision: 1, updated_at: "2026-11-15T00:00:00Z" },
-    ];
-    const slow = await scriptedServer(t, ({ path }) =>
-      path === "/facts" ? { body: { user_id: "ada", channel_count: 1, facts } } : "hang",
+    const index = {
+      user_id: "ada",
+      fdm_block: "",
+      channel_labels: ["USER.os"],
+      plain_index: "USER.os=Plan 9",
+    };
+    const slow = await scriptedServer(t, ({ path, query }) =>
+      path === "/context" && query.include === "index" ? { body: index } : "hang",
     );
     const input = JSON.stringify({ ...CLAUDE, hook_event_name: "SessionStart", source: "startup" });
     const env = { SIDEBAND_API_URL: slow.url, SIDEBAND_TIMEOUT_MS: "10000" };

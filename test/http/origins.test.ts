@@ -1,4 +1,4 @@
-/** Where values come from, over HTTP: kept with them, shown where there is one, and back with them. */
+/** Where values come from, over HTTP: kept with them, shown where there is one, back with them, and waited for. */
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -106,4 +106,47 @@ test("another origin is another request under the same Idempotency-Key", async (
   assert.equal(ok(await post("/encode", { ...body, origin: "read" }, key)).value, "Debian");
   const other = await post("/encode", { ...body, origin: "said" }, key);
   assert.equal(problemCode(other), "422 idempotency_mismatch");
+});
+
+test("with SIDEBAND_REVIEW=read, what was read is in no context and no block until it is accepted", async () => {
+  const reviewing = await startPortless({ SIDEBAND_DEMO: "0", SIDEBAND_REVIEW: "read" }, undefined, {
+    warm: false,
+  });
+  const { call } = reviewing;
+  const write = async (label: string, value: string, origin?: string) =>
+    ok(await call("POST", "/encode", { body: { user_id: "ada", label, value, origin } }));
+  const asked = async (path: string, query: object = {}) =>
+    ok(await call("GET", `${path}?${new URLSearchParams({ user_id: "ada", details: "true", ...query })}`));
+  const labelsIn = async (block: string) => {
+    const read = ok(await call("POST", "/read", { body: { user_id: "ada", block } }));
+    return read.facts.map(({ label }: Shown) => label);
+  };
+  try {
+    await write("USER.os", "Debian", "read");
+    const empty = await asked("/context");
+    assert.deepEqual([empty.fdm_block, empty.plain_index, empty.channel_count], ["", "", 0]);
+    assert.equal(ok(await call("POST", "/flush", { body: { user_id: "ada" } })).status, "empty");
+    await write("USER.name", "Ada", "said");
+    await write("PREF.tone", "dry");
+    for (const include of ["index", "both"]) {
+      const { channel_labels, read_labels } = await asked("/context", { include });
+      assert.deepEqual([channel_labels, read_labels], [["USER.name", "PREF.tone"], undefined]);
+    }
+    const shown = ["USER.name", "PREF.tone"];
+    assert.deepEqual(await labelsIn((await asked("/context")).fdm_block), shown);
+    assert.deepEqual(
+      await labelsIn(ok(await call("POST", "/flush", { body: { user_id: "ada" } })).fdm_block),
+      shown,
+    );
+    // The person, and who asks for it by name, find it.
+    assert.equal((await asked("/facts")).facts.length, 3);
+    const decoded = await asked("/decode", { label: "USER.os", use_model: "true" });
+    assert.deepEqual([decoded.value, decoded.source, decoded.verified], ["Debian", "state", false]);
+    await write("USER.os", "Debian", "said");
+    const all = ["USER.name", "USER.os", "PREF.tone"];
+    assert.deepEqual((await asked("/context", { include: "index" })).channel_labels, all);
+    assert.deepEqual(await labelsIn((await asked("/context")).fdm_block), all);
+  } finally {
+    await reviewing.end();
+  }
 });

@@ -78,7 +78,7 @@ _LINE_VALUE_MAX = 120
 _SCOPE = {
     "type": "string",
     "enum": ["person", "project", "worktree"],
-    "description": "Leave it out, as a rule: the label knows.",
+    "description": "The label knows.",
 }
 
 
@@ -91,21 +91,25 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
     tools = [
         _tool(
             "sideband_remember",
-            "Keeps a short fact exactly as written, beyond this conversation, when the user states or changes a "
-            "lasting one. One fact a label: use one that fits, or make one by writing it (PEOPLE.grace, "
-            "REMINDER.dentist). It replaces the fact there; add=true adds to a list instead. Secrets are "
-            f"refused, <private> parts left out. {labels}",
-            {"label": _TEXT, "value": {**_TEXT, "description": "One line, at most 1,024 bytes."}},
+            "Keeps a short, lasting fact that the user states or changes, exactly as written. One fact a label: use one "
+            "that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). It replaces the fact there; "
+            f"add=true adds to a list. Secrets are refused, <private> parts left out. {labels}",
+            {"label": _TEXT, "value": {**_TEXT, "description": "One line, at most 1 KB."}},
             {
                 "add": {"type": "boolean"},
                 "new_label": {**_TEXT, "enum": ["certain"], "description": "Only after a refusal."},
                 "ttl_s": {**_WHOLE, "description": "Seconds until it ends."},
+                "origin": {
+                    **_TEXT,
+                    "enum": ["said", "concluded", "read"],
+                    "description": "By the user, you, or elsewhere.",
+                },
                 "scope": _SCOPE,
             },
         ),
         _tool(
             "sideband_recall",
-            "Reads one fact by its label (null if there is none), or all without a label.",
+            "Reads one fact (null if none), or all without a label.",
             {},
             {"label": _TEXT},
         ),
@@ -113,18 +117,18 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
             "sideband_forget",
             "Takes a fact away; the user can restore it.",
             {"label": _TEXT},
-            {"for_good": {"type": "boolean", "description": "Deletes its history too: only if the user asks."}},
+            {"for_good": {"type": "boolean", "description": "Its history too: only if asked."}},
         ),
         _tool(
             ADD_LABEL,
-            "Adds a label. It reaches beyond this session: every user of the account gets it.",
+            "Adds a label for every user of the account, beyond this session.",
             {"label": _TEXT, "description": _TEXT},
             {"scope": {name: value for name, value in _SCOPE.items() if name != "description"}},
         ),
         _tool(
             "sideband_history",
-            "Lists the values that a fact had, newest first; restore writes that revision again; rename_to moves it to "
-            "another label (merge=true joins two).",
+            "Lists the values that a fact had, newest first; restore writes that revision again; rename_to moves it "
+            "(merge=true joins two).",
             {"label": _TEXT},
             {"restore": _WHOLE, "rename_to": _TEXT, "merge": {"type": "boolean"}},
         ),
@@ -383,7 +387,8 @@ class SidebandProvider(MemoryProvider):
             value = _kept_value(str(args.get("value", "")), label)
             write = memory.append if args.get("add") is True else memory.encode
             made: Any = "certain" if args.get("new_label") == "certain" else True
-            return _written(write(user, label, value, scope=scope, ttl_s=args.get("ttl_s"), new_label=made, **place))
+            terms: Any = {"scope": scope, "ttl_s": args.get("ttl_s"), "new_label": made, "origin": args.get("origin")}
+            return _written(write(user, label, value, **terms, **place))
         if name == ADD_LABEL and self._adds_labels:
             added = memory.add_label(label, description=str(args.get("description", "")), scope=scope)
             self._read_labels()
@@ -399,7 +404,7 @@ class SidebandProvider(MemoryProvider):
         try:
             if name == "sideband_recall":
                 fact = memory.decode(user, label, fail_fast=True, **place)
-                return _picked(fact, "label", "value", "updated_at", "written_by", "expires_at")
+                return _picked(fact, "label", "value", "updated_at", "written_by", "expires_at", "origin")
             if name == "sideband_forget":
                 is_for_good = args.get("for_good") is True
                 memory.forget(user, label, keep_history=not is_for_good, **place)
@@ -407,7 +412,7 @@ class SidebandProvider(MemoryProvider):
                 return {"result": f"{label}: {how}", "label": label, "forgotten": True}
             if name == "sideband_history":
                 revisions = memory.history(user, label, fail_fast=True, **place)["revisions"]
-                kept = ("revision", "value", "updated_at", "written_by", "ended")
+                kept = ("revision", "value", "updated_at", "written_by", "ended", "origin")
                 return {"label": label, "revisions": [_picked(one, *kept) for one in revisions]}
             if name == "sideband_verify":
                 verified = memory.decode_model(user, label, fail_fast=True, **place)
@@ -431,7 +436,7 @@ def _picked(answer: Mapping[str, Any], *names: str) -> Dict[str, Any]:
 def _listed(fact: Mapping[str, Any]) -> Dict[str, Any]:
     """One of all: its time to the minute, since a model reads many of them."""
     updated_at = re.sub(r":\d\d(\.\d+)?Z$", "Z", fact["updated_at"])
-    return {**_picked(fact, "label", "value"), "updated_at": updated_at, **_picked(fact, "written_by")}
+    return {**_picked(fact, "label", "value"), "updated_at": updated_at, **_picked(fact, "written_by", "origin")}
 
 
 def _written(answer: Mapping[str, Any]) -> Dict[str, Any]:

@@ -10,6 +10,7 @@ import { writerName } from "../../agent-side/written-by.ts";
 import { projectOf } from "../../agents/project.ts";
 import { CHANNELS } from "../../base/channels.ts";
 import { NoStoreError } from "../../base/errors.ts";
+import { FACT_ORIGINS } from "../../base/fact-origins.ts";
 import type { AgentConfig } from "../../config.ts";
 import { type FoundMemory, UnreadableFileError } from "../../import/findings.ts";
 import { decodedText, FORMATS, type FormatName, isAgentsFile, readFormat } from "../../import/formats.ts";
@@ -62,6 +63,8 @@ and the reason. Whole accounts, with keys and earlier values, are read by "sideb
   --edit          open the plan in your editor (EDITOR) first, as LABEL=value: what you save is imported
   --dry-run       only print the plan
   --as FORMAT     what FILE is: ${FORMAT_NAMES.join(", ")}
+  --origin ORIGIN  where its facts come from: said, concluded or read (default: said for notes and tables, read for the
+                  files of agents and the memories of others)
   --of USER       whose memory, where FILE has that of several users (default the user of --user)
   --prompt        instead of FILE: print a text for any assistant that turns notes into lines for "sideband import -"
 ${MEMORY_HELP}
@@ -80,6 +83,7 @@ rolls the import back is printed.`,
     } = call;
     const { prompt = false, yes = false, edit = false, json = false } = flags;
     const format = oneOf("as", FORMAT_NAMES, texts.as);
+    const origin = oneOf("origin", FACT_ORIGINS, texts.origin);
     if ((file === undefined) !== prompt)
       throw new UsageError(
         'give FILE ("-" for standard input) or --prompt; an export of accounts is read by sideband accounts import',
@@ -104,6 +108,7 @@ rolls the import back is printed.`,
         isOfProject: isAgentsFile(basename(file)) && !isInHomeSettings(file),
         labels: planner.labels,
         userId: texts.of ?? config.userId,
+        origin,
       });
       let report = await planner.report(file, read.format, read.findings);
       if (edit) {

@@ -7,6 +7,7 @@ import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
 import { sanitizeValue } from "../../agent-side/secrets.ts";
 import { quotedValue, readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
 import { LABEL_FORM, LABELS } from "../../base/channel-labels.ts";
+import { FACT_ORIGINS } from "../../base/fact-origins.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
 import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
@@ -22,13 +23,16 @@ export const remember: Command = memoryCommand(
     name: "remember",
     summary: "store a fact; one with the same label is replaced, and can be restored",
     words: ["LABEL", "VALUE"],
-    usage: "[--for 7d | --until WHEN] [--add] [--scope person|project|worktree] [--description TEXT] [--new]",
+    usage:
+      "[--for 7d | --until WHEN] [--add] [--scope person|project|worktree] [--description TEXT] [--origin ORIGIN] [--new]",
     options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w, 1y
   --until WHEN    until when: friday, "next monday 9:00", "in 3 days", 1y, "31 Dec", 2026-12-31 (through the end of that
                   day), or RFC 3339
   --add           add VALUE as an item to the list on LABEL (items are joined by "; ")
   --scope SCOPE   where it is kept, whatever its label says
   --description TEXT  what belongs on LABEL, where it is one of your own: agents choose it by that
+  --origin ORIGIN  where it comes from: said (by you, the default at a terminal), concluded (by an agent), or read
+                  (in a file, a page or a tool's answer)
   --new           make LABEL, even if it is a slip away from one that is there`,
     about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". Prints what it replaced, and the command that
 restores that. As with agents, <private> parts are left out, and what looks like a key, a token or a password is refused
@@ -114,14 +118,21 @@ async function meantLabel(
   return [hint, true];
 }
 
-function termsOf({ for: life, until, scope }: Call["texts"]) {
+function termsOf({ for: life, until, scope, origin }: Call["texts"]) {
   if (life !== undefined && until !== undefined)
     throw new UsageError("--for says how long and --until how late: give one of them");
   const expiresAt = until === undefined ? undefined : new Date(endMs("--until", until)).toISOString();
   const ttlS = life === undefined ? undefined : durationS("--for", life);
   if (ttlS !== undefined && ttlS > TTL_S_MAX)
     throw new UsageError(`--for takes at most ${TTL_S_MAX / 86_400} days, not "${life}"`);
-  return { scope: oneOf("scope", PLACE_KINDS, scope), ttlS, expiresAt };
+  // Where nobody sits at a terminal, an agent or a script may have called.
+  const saidOr = origin ?? (process.stdin.isTTY ? "said" : undefined);
+  return {
+    scope: oneOf("scope", PLACE_KINDS, scope),
+    ttlS,
+    expiresAt,
+    origin: oneOf("origin", FACT_ORIGINS, saidOr),
+  };
 }
 
 export const rename: Command = memoryCommand(

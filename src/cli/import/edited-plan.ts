@@ -66,7 +66,12 @@ export function readPlanText(text: string, before: FoundMemory): FoundMemory {
     const split = row.indexOf("=");
     const label = row.slice(0, Math.max(split, 0)).trim();
     if (!LABEL_FORM.test(label)) leftOut.push({ line, text: row, why: "it is no LABEL=value" });
-    else facts.push({ line, label, value: row.slice(split + 1), isExact: true, scope, project, expiresAt });
+    else {
+      const found = before.facts.find((fact) => fact.line === line && fact.label === label);
+      const origin = found === undefined ? "said" : found.origin;
+      const value = row.slice(split + 1);
+      facts.push({ line, label, value, isExact: true, scope, project, expiresAt, origin });
+    }
     expiresAt = undefined;
   }
   return { ...before, facts, leftOut };

@@ -50,7 +50,7 @@ export async function writeImport(
     for (const batch of batchesOf(writes)) {
       const { facts } = await memory.encodeBatch(
         userId,
-        batch.map(({ label, value, kind, expiresAt, present, isNew }) => ({
+        batch.map(({ label, value, kind, expiresAt, present, isNew, origin }) => ({
           label,
           value,
           scope: kind,
@@ -58,6 +58,7 @@ export async function writeImport(
           ifRevision: present?.revision ?? 0,
           // The plan has shown it: no label that is a slip away is meant.
           newLabel: isNew ? ("certain" as const) : undefined,
+          origin,
         })),
         { project: batch[0].project, writtenBy },
       );

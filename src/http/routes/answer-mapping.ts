@@ -97,7 +97,14 @@ export function detailedContextAnswer(
     overflow: [...context.overflow],
     tokens,
     ...(include === "index" ? {} : { carriers: { ...context.carriers } }),
+    ...readLabels(context),
   };
+}
+
+/** Facts that were read somewhere stand apart in a section. */
+export function readLabels({ facts }: Pick<UserContext, "facts">): Pick<ContextAnswer, "read_labels"> {
+  const read = facts.filter(({ origin }) => origin === "read").map(({ label }) => label);
+  return read.length === 0 ? {} : { read_labels: read };
 }
 
 export function decodeAnswer({ userId, label, fact }: DecodedFact): DecodeAnswer {

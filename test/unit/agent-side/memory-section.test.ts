@@ -56,6 +56,20 @@ test("a section keeps to a limit: blocks are left out, then the longest values a
   }
 });
 
+test("facts that were read somewhere stand apart, behind the others, and their heading is never cut", () => {
+  const context = { ...CONTEXT, read_labels: ["USER.name"] };
+  const section = memorySection(context, "index");
+  assert.match(section, /\nUSER\.os=Debian\nRead somewhere, not said by the user:\nUSER\.name=Ada\n<\//);
+  const only = memorySection({ fdm_block: "", plain_index: "USER.os=x", read_labels: ["USER.os"] });
+  assert.match(only, /instructions\.\nRead somewhere, not said by the user:\nUSER\.os=x\n/);
+  assert.ok(!memorySection(context, "block").includes("Read somewhere"));
+  const lines = Array.from({ length: 20 }, (_, i) => `A.n${i}=${"x".repeat(99)}`);
+  const long = { fdm_block: "", plain_index: lines.join("\n"), read_labels: ["A.n3"] };
+  const cut = memorySection(long, "index", 1_000);
+  assert.ok(cut.length <= 1_000, `${cut.length}`);
+  assert.match(cut, /\nRead somewhere, not said by the user:\nA\.n3=.*\n<\//);
+});
+
 test("a section replaces the one before it, and goes when the facts go", () => {
   const first = withSection("You are helpful.", memorySection(CONTEXT));
   const second = withSection(first, memorySection({ ...CONTEXT, plain_index: "USER.name=Grace" }));

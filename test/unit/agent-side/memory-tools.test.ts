@@ -164,6 +164,27 @@ test("items are added to a list, a fact ends when told, and what is no text is r
   });
 });
 
+test("remember takes where a fact comes from, and recall, history and the prompt tell it", async (context) => {
+  const { call, memory } = await setUp(context);
+  await call("remember", { label: "USER.os", value: "Debian", origin: "read" });
+  await call("remember", { label: "PREF.tools", value: "vim", origin: "said", add: true });
+  await call("remember", { label: "PREF.tone", value: "dry", origin: null });
+  assert.equal((await call("recall", { label: "USER.os" })).origin, "read");
+  const { facts } = (await call("recall", {})) as { facts: { label: string; origin?: string }[] };
+  assert.deepEqual(
+    facts.map(({ label, origin }) => [label, origin]),
+    [
+      ["USER.os", "read"],
+      ["PREF.tone", undefined],
+      ["PREF.tools", "said"],
+    ],
+  );
+  const { revisions } = (await call("history", { label: "USER.os" })) as { revisions: { origin: string }[] };
+  assert.equal(revisions[0].origin, "read");
+  const { read_labels } = await memory.context("ada", { include: "index" });
+  assert.deepEqual(read_labels, ["USER.os"]);
+});
+
 test("an error names tools, not calls of the service", async (context) => {
   const { call } = await setUp(context);
   const errorOf = async (input: object, addsLabels = true) =>
@@ -256,7 +277,7 @@ test("add_label alone is marked as reaching beyond the session", () => {
     reaching.map(({ name, title }) => [name, title]),
     [["add_label", "Add a label for all users"]],
   );
-  assert.match(reaching[0].description, /beyond this session: every user of the account gets it\./);
+  assert.match(reaching[0].description, /for every user of the account, beyond this session\./);
 });
 
 test("who writes is told in at most 64 characters without control characters", () => {

@@ -17,26 +17,18 @@ import {
 } from "../../../src/agents/hooks.ts";
 
 /** What a session is told at its start. */
-async function startWith(
-  memory: Partial<Pick<AgentMemory, "context" | "facts">>,
-  fields: object = {},
-): Promise<string> {
+async function startWith(memory: Pick<AgentMemory, "context">, fields: object = {}): Promise<string> {
   const input = hookInput(JSON.stringify({ hook_event_name: "SessionStart", ...fields }));
   const options = { host: "claude-code", include: "both", timeoutMs: 10, project: "loom" } as const;
   const { output } = await memoryWork(input, "both")!(memory as AgentMemory, "ada", input, options);
   return output === "" ? "" : JSON.parse(output).hookSpecificOutput.additionalContext;
 }
 
-const facts = async () => ({
-  user_id: "ada",
-  channel_count: 1,
-  facts: [
-    { label: "USER.name", value: "Ada", channel: 0, revision: 1, updated_at: "2026-11-15T00:00:00.000Z" },
-  ],
-});
-
 test("a session starts with the facts alone where the block does not come", async () => {
-  const told = await startWith({ context: () => new Promise(() => {}), facts });
+  const told = await startWith({
+    context: async (_user, { include } = {}) =>
+      include === "index" ? contextOf("USER.name=Ada") : new Promise(() => {}),
+  });
   assert.match(told, /USER\.name=Ada/);
   assert.doesNotMatch(told, /\[MEM\]/);
 });
@@ -62,15 +54,15 @@ test("where memory is away the host shows it to the person, and the model is tol
 test("a block that fails after its time was over does not end the hook", async () => {
   let fail = (_error: Error) => {};
   const told = await startWith({
-    context: () =>
-      new Promise((_resolve, reject) => {
-        fail = reject;
-      }),
     // The test fails by a rejection that nobody hears.
-    facts: async () => {
+    context: async (_user, { include } = {}) => {
+      if (include !== "index")
+        return new Promise((_resolve, reject) => {
+          fail = reject;
+        });
       fail(new Error("late"));
       await new Promise(setImmediate);
-      return facts();
+      return contextOf("USER.name=Ada");
     },
   });
   assert.match(told, /USER\.name=Ada/);

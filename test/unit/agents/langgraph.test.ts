@@ -17,6 +17,27 @@ test("a delete that is refused throws, and a delete of what is not there does no
   await store.delete(["ada", "USER"], "name");
 });
 
+test("an item may say where its fact comes from, and has it when it is read; an unknown one is refused", async (t) => {
+  const stored = {
+    label: "USER.os",
+    value: "Debian",
+    channel: 5,
+    revision: 1,
+    updated_at: "2026-11-15T00:00:00Z",
+  };
+  const { url, seen } = await scriptedServer(t, ({ method }) => ({
+    body: method === "GET" ? { facts: [{ ...stored, origin: "read" }] } : { status: "ok", facts: [] },
+  }));
+  const store = new SidebandStore({ memory: new Sideband({ baseUrl: url }) });
+  await store.put(["ada", "USER"], "os", { value: "Debian", origin: "read" });
+  await store.put(["ada", "USER"], "name", { value: "Ada" });
+  const sent = seen.map(({ body }) => (body as { facts: { origin?: string }[] }).facts[0].origin);
+  assert.deepEqual(sent, ["read", undefined]);
+  assert.deepEqual((await store.get(["ada", "USER"], "os"))?.value, { value: "Debian", origin: "read" });
+  const wrong = store.put(["ada", "USER"], "os", { value: "Debian", origin: "guessed" });
+  await assert.rejects(wrong, /its origin where it is known \(said, concluded, read\)/);
+});
+
 test("with memory away reads find nothing and a line says so; a put, a delete and a batch with either reject", async (t) => {
   const lines: string[] = [];
   t.mock.method(console, "error", (line: string) => void lines.push(line));

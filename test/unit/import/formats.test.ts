@@ -254,6 +254,22 @@ test("an export of Sideband: one user's facts with their places and ends, and th
   );
 });
 
+test("notes were said, files for agents and other memories were read, an export knows, and a call overrules", () => {
+  const originOf = (text: string, name: string, origin?: "concluded") => {
+    const { findings } = readFormat(text, undefined, { name, labels: [], userId: "ada", origin });
+    return findings.facts[0].origin;
+  };
+  const note = "- Editor: Neovim";
+  assert.deepEqual([originOf(note, "notes.md"), originOf(note, "AGENTS.md")], ["said", "read"]);
+  assert.equal(originOf("PREF.editor=Neovim", "standard input"), "said");
+  assert.equal(originOf('[{"memory": "Uses Neovim", "user_id": "ada"}]', "mem0.json"), "read");
+  const exported = (more: object) =>
+    JSON.stringify({ kind: "user", user_id: "ada", facts: [{ label: "USER.os", value: "Debian", ...more }] });
+  assert.equal(originOf(exported({ origin: "concluded" }), "export.jsonl"), "concluded");
+  assert.equal(originOf(exported({}), "export.jsonl"), undefined);
+  assert.equal(originOf(note, "AGENTS.md", "concluded"), "concluded");
+});
+
 test("what cannot be read is said with its line, and what to do", () => {
   assert.throws(
     () => read('{"type":"entity","name":"me"}\n{"type":'),

@@ -280,7 +280,7 @@ test("the list of tools names the account's labels as they are now, and is short
   assert.deepEqual(names(await list("ada")), ["remember", "recall", "forget", "history"]);
   assert.deepEqual(names(await list("ada", { include: "both" })).slice(4), ["flush", "read_block"]);
   const remember = async (more?: object) => Object.keys((await list("ada", more))[0].inputSchema.properties);
-  const fields = ["label", "value", "add", "new_label", "ttl_s", "until"];
+  const fields = ["label", "value", "add", "new_label", "ttl_s", "until", "origin"];
   assert.deepEqual(await remember(), fields);
   assert.deepEqual(await remember({ project: "loom" }), [...fields, "scope"]);
   const label = { label: "FAMILY.wife", description: "her name" };

@@ -107,6 +107,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     idempotency: new IdempotencyGate(keyRing.digestKey),
     clock,
     historyMax: 8,
+    review: false,
   };
   /** Values on the first labels. */
   const write = (userId: string, ...values: string[]) =>

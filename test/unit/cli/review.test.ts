@@ -1,0 +1,71 @@
+/** remember --origin, and review: what was read somewhere is listed, accepted or forgotten, and that can be undone. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { sidebandCommand } from "../../../src/cli/printed-commands.ts";
+import { besideOwner, run, withData } from "./run-command.ts";
+
+/** The words of the undo that a line names, as a shell reads them, without the program. */
+function undoWords(line: string): string[] {
+  const command = line.slice(line.indexOf("; undo: ") + "; undo: ".length + sidebandCommand().length);
+  return execFileSync("sh", ["-c", `printf '%s\\0' ${command.trim()}`], { encoding: "utf8" })
+    .split("\0")
+    .slice(0, -1);
+}
+
+type Fact = { label: string; value: string; origin?: string; expires_at?: string; written_by?: string };
+
+test("what was read somewhere is listed, accepted with its end and writer, and forgotten; each can be undone", () =>
+  withData((data) =>
+    besideOwner(
+      data,
+      async () => {
+        const ada = ["--user", "ada", "--data", data];
+        const facts = async () => {
+          const answer = JSON.parse((await run("facts", "--json", ...ada)).out);
+          return Object.fromEntries(answer.facts.map((fact: Fact) => [fact.label, fact]));
+        };
+        const section = async () => (await run("context", ...ada)).out;
+        assert.equal((await run("remember", "USER.name", "Ada", ...ada)).status, 0);
+        const read = ["--origin", "read", ...ada];
+        await run("remember", "USER.os", 'a "quoted" one', "--until", "2099-12-31", ...read);
+        await run("remember", "PREF.tone", "dry", ...read);
+        assert.match(
+          (await run("remember", "PREF.tone", "dry", "--origin", "heard")).err,
+          /said, concluded, read/,
+        );
+        const list = await run("review", ...ada);
+        assert.match(
+          list.out,
+          /^USER\.os="a \\"quoted\\" one" until 2099-.* {2}\(cli, .*\)\nPREF\.tone="dry" .*\n2 facts; /,
+        );
+        assert.doesNotMatch(await section(), /USER\.os|PREF\.tone/);
+        const before = await facts();
+        const accepted = await run("review", "USER.os", "--accept", ...ada);
+        assert.equal(accepted.status, 0, accepted.err);
+        const { revision: _r, updated_at: _u, ...now } = (await facts())["USER.os"];
+        const { revision, updated_at, ...was } = before["USER.os"];
+        assert.deepEqual(now, { ...was, origin: "said" });
+        assert.match(await section(), /USER\.os=a "quoted" one\n/);
+        await run(...undoWords(accepted.out));
+        assert.equal((await facts())["USER.os"].origin, "read");
+        const forgotten = await run("review", "PREF.tone", "--forget", ...ada);
+        assert.equal((await facts())["PREF.tone"], undefined);
+        await run(...undoWords(forgotten.out));
+        assert.equal((await facts())["PREF.tone"].origin, "read");
+        assert.match(
+          (await run("review", "--accept", ...ada)).out,
+          /^USER\.os: accepted .*\nPREF\.tone: accepted "dry"; undo: /,
+        );
+        assert.match((await run("review", ...ada)).out, /^nothing of ada was read somewhere\n$/);
+        const none = await run("review", "USER.name", "--accept", ...ada);
+        assert.deepEqual(
+          [none.status, none.err],
+          [1, "sideband review: ada has no fact USER.name that was read somewhere\n"],
+        );
+        assert.equal((await run("review", "--accept", "--forget", ...ada)).status, 2);
+      },
+      { SIDEBAND_REVIEW: "read" },
+    ),
+  ));
