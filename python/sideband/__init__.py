@@ -1855,6 +1855,23 @@ class Sideband:
         query = {**self._person(user_id, project), "details": "true"}
         return self._get("/facts", query, timeout_ms, retries, fail_fast)
 
+    def find(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        limit: Optional[int] = None,
+        everywhere: bool = False,
+        project: Optional[str] = None,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+        fail_fast: bool = False,
+    ) -> FindAnswer:
+        """Facts by words of their labels, descriptions and values, the best first. Case, accents and a slip do not matter.
+        `everywhere` looks in all projects."""
+        asked = {"q": query, "limit": limit, "everywhere": "true" if everywhere else None}
+        return self._get("/facts/find", {**self._person(user_id, project), **asked}, timeout_ms, retries, fail_fast)
+
     def history(
         self,
         user_id: str,

@@ -42,39 +42,34 @@ export interface MemoryTool {
   readonly optional: JsonObject;
   /** Only of use where the sealed block is in the prompt. */
   readonly isForBlock: boolean;
+  /** Without what the protocol takes as given: a tool writes, and for one that reads the rest means nothing. */
   readonly annotations: {
-    readonly readOnlyHint: boolean;
-    readonly destructiveHint: boolean;
-    readonly idempotentHint: boolean;
+    readonly readOnlyHint?: boolean;
+    readonly destructiveHint?: boolean;
     readonly openWorldHint: boolean;
   };
   run(memory: AgentMemory, userId: string, input: ToolInput, options?: ToolCallOptions): Promise<JsonObject>;
 }
 
-export const READS = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-};
+export const READS = { readOnlyHint: true, openWorldHint: false };
 /** What is replaced can be restored, so it is not destroyed: hosts ask for leave before they destroy. */
-const KEEPS = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
+const KEEPS = { destructiveHint: false, openWorldHint: false };
+const DELETES = { ...KEEPS, destructiveHint: true };
 
 /** What it adds is there for all users of the account. */
 const REACHES_OTHERS = { ...KEEPS, openWorldHint: true };
 
 const TEXT = { type: "string" };
-const WHOLE = { type: "integer", minimum: 1 };
+const WHOLE = { type: "integer" };
 const REMEMBER = "remember";
 export const HISTORY = "history";
 export const ADD_LABEL = "add_label";
-export const HISTORY_LISTS = "Lists the values that a fact had, newest first";
+export const HISTORY_LISTS = "Lists the values of a fact, newest first";
 const SCOPE = {
   scope: {
     type: "string",
     enum: PLACE_KINDS,
-    description: "Leave it out, as a rule: the label knows.",
+    description: "Rarely needed.",
   },
 };
 
@@ -93,14 +88,14 @@ class NoProjectError extends Error {
 export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: REMEMBER,
-    title: "Remember a fact",
+    title: "Remember",
     description: rememberText(STANDARD_TOOL_LABELS),
     input: { label: TEXT, value: { ...TEXT, description: "One line, at most 1,024 bytes." } },
     optional: {
       add: { type: "boolean" },
       new_label: { ...TEXT, enum: ["certain"], description: "Only after a refusal." },
       ttl_s: WHOLE,
-      until: { ...TEXT, description: 'Its end: "friday", "in 3 days", 2026-12-31.' },
+      until: { ...TEXT, description: "Its end: friday, in 3 days, 2026-12-31." },
       ...SCOPE,
     },
     isForBlock: false,
@@ -122,8 +117,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: "recall",
-    title: "Recall facts",
-    description: "Reads one fact by its label (null if there is none), or all without a label.",
+    title: "Recall",
+    description: "Reads one fact by its label, or all without one.",
     input: {},
     optional: { label: TEXT },
     isForBlock: false,
@@ -144,12 +139,26 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     },
   },
   {
+    name: "find",
+    title: "Find",
+    description: "Finds facts by words of labels and values, slips forgiven.",
+    input: { query: TEXT },
+    optional: { everywhere: { type: "boolean", description: "In all projects." } },
+    isForBlock: false,
+    annotations: READS,
+    async run(memory, userId, input, options) {
+      const everywhere = input.everywhere === true;
+      const { facts } = await memory.find(userId, textIn(input, "query"), { ...options, everywhere });
+      return { facts: facts.map((fact) => ({ ...listedFact(fact), ...given({ project: fact.project }) })) };
+    },
+  },
+  {
     name: "forget",
-    title: "Forget a fact",
+    title: "Forget",
     description: "Takes a fact away; the user can restore it.",
     input: { label: TEXT },
     optional: {
-      for_good: { type: "boolean", description: "Deletes its history too: only if the user asks." },
+      for_good: { type: "boolean", description: "With its history: only if the user asks." },
     },
     isForBlock: false,
     annotations: DELETES,
@@ -185,8 +194,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: HISTORY,
-    title: "Earlier values of a fact",
-    description: `${HISTORY_LISTS}; restore writes that revision again; rename_to moves it to another label (merge=true joins two).`,
+    title: "History",
+    description: `${HISTORY_LISTS}; restore writes a revision again; rename_to moves it to another label (merge=true joins two).`,
     input: { label: TEXT },
     optional: { restore: WHOLE, rename_to: TEXT, merge: { type: "boolean" } },
     isForBlock: false,
@@ -274,9 +283,9 @@ export function objectSchema(properties: JsonObject, optional: JsonObject = {}) 
 
 function rememberText(labels: readonly ToolLabel[], personal: readonly string[] = []): string {
   return (
-    "Keeps a short fact exactly as written, beyond this conversation, when the user states or changes a lasting one. " +
+    "Keeps a short fact as written, beyond this conversation, when the user states or changes a lasting one. " +
     "One fact a label: use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). " +
-    "It replaces the fact there; add=true adds to a list instead. Secrets are refused, <private> parts left out. " +
+    "It replaces the fact there; add=true adds to a list. Secrets are refused, <private> parts left out. " +
     labelsText(labels, personal)
   );
 }
@@ -341,8 +350,10 @@ async function renamedResult(
   return given({ result, label: to, renamed: label, value, revision, place, previous: previous?.value });
 }
 
-/** One of all: its time to the minute, since a model reads many of them. */
-function listedFact({ label, value, updated_at, written_by }: FactsAnswer["facts"][number]): JsonObject {
+type ListedFact = Pick<FactsAnswer["facts"][number], "label" | "value" | "updated_at" | "written_by">;
+
+/** One of many: its time to the minute, since a model reads many of them. */
+function listedFact({ label, value, updated_at, written_by }: ListedFact): JsonObject {
   return given({ label, value, updated_at: updated_at.replace(/:\d\d(\.\d+)?Z$/, "Z"), written_by });
 }
 
@@ -380,7 +391,7 @@ function toolAdvice(code: string, error: Error, addsLabels: boolean): string | u
     if (error.message.includes(INSISTS)) return undefined;
     const question = typeof hint === "string" ? `Did you mean ${hint}? ` : "";
     const adding = addsLabels ? ", and add_label adds one" : "";
-    return `There is no such label. ${question}A label is GROUP.name. The description of remember lists those of the account${adding}.`;
+    return `There is no such label. ${question}A label is GROUP.name. The description of remember lists those of the account${adding}; find finds facts by words.`;
   }
   if (code === "fact_exists")
     return "The other label has a fact, too: forget it first, or pass merge=true for a list of both.";

@@ -123,7 +123,11 @@ export async function orNoFact<T>(call: Promise<T>, userId: string, label: strin
 export function unknownLabelText(label: string, hint: string | undefined, sameMemory: string): string {
   const question = hint === undefined ? "" : `. Did you mean ${hint}?`;
   const form = LABEL_FORM.test(label) ? "" : "\na label is GROUP.name, such as FAMILY.wife";
-  return `there is no label ${label}${question}${form}\nall labels: ${sidebandCommand()} labels${sameMemory}`;
+  const commands = [
+    `all labels: ${sidebandCommand()} labels${sameMemory}`,
+    `facts by words: ${sidebandCommand()} find ${shellQuote(label)}${sameMemory}`,
+  ];
+  return `there is no label ${label}${question}${form}\n${commands.join("\n")}`;
 }
 
 /** What a person has typed for a field of a request. */

@@ -65,3 +65,6 @@ export type ChannelsAnswer = Static<typeof wire.ChannelsAnswer>;
 export type StrictAnswer = Static<typeof wire.StrictAnswer>;
 /** A short-lived token for one user, sent as a key is. */
 export type TokenAnswer = Static<typeof wire.TokenAnswer>;
+export type FoundFact = Static<typeof life.FoundFact>;
+/** Facts by words, the best first. */
+export type FindAnswer = Static<typeof life.FindAnswer>;

@@ -73,12 +73,12 @@ WORTH_KEEPING = (
 )
 
 _TEXT = {"type": "string"}
-_WHOLE = {"type": "integer", "minimum": 1}
+_WHOLE = {"type": "integer"}
 _LINE_VALUE_MAX = 120
 _SCOPE = {
     "type": "string",
     "enum": ["person", "project", "worktree"],
-    "description": "Leave it out, as a rule: the label knows.",
+    "description": "Rarely needed.",
 }
 
 
@@ -91,9 +91,9 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
     tools = [
         _tool(
             "sideband_remember",
-            "Keeps a short fact exactly as written, beyond this conversation, when the user states or changes a "
+            "Keeps a short fact as written, beyond this conversation, when the user states or changes a "
             "lasting one. One fact a label: use one that fits, or make one by writing it (PEOPLE.grace, "
-            "REMINDER.dentist). It replaces the fact there; add=true adds to a list instead. Secrets are "
+            "REMINDER.dentist). It replaces the fact there; add=true adds to a list. Secrets are "
             f"refused, <private> parts left out. {labels}",
             {"label": _TEXT, "value": {**_TEXT, "description": "One line, at most 1,024 bytes."}},
             {
@@ -105,15 +105,21 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
         ),
         _tool(
             "sideband_recall",
-            "Reads one fact by its label (null if there is none), or all without a label.",
+            "Reads one fact by its label, or all without one.",
             {},
             {"label": _TEXT},
+        ),
+        _tool(
+            "sideband_find",
+            "Finds facts by words of labels and values, slips forgiven.",
+            {"query": _TEXT},
+            {"everywhere": {"type": "boolean", "description": "In all projects."}},
         ),
         _tool(
             "sideband_forget",
             "Takes a fact away; the user can restore it.",
             {"label": _TEXT},
-            {"for_good": {"type": "boolean", "description": "Deletes its history too: only if the user asks."}},
+            {"for_good": {"type": "boolean", "description": "With its history: only if the user asks."}},
         ),
         _tool(
             ADD_LABEL,
@@ -123,7 +129,7 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
         ),
         _tool(
             "sideband_history",
-            "Lists the values that a fact had, newest first; restore writes that revision again; rename_to moves it to "
+            "Lists the values of a fact, newest first; restore writes a revision again; rename_to moves it to "
             "another label (merge=true joins two).",
             {"label": _TEXT},
             {"restore": _WHOLE, "rename_to": _TEXT, "merge": {"type": "boolean"}},
@@ -396,6 +402,10 @@ class SidebandProvider(MemoryProvider):
         if name == "sideband_recall" and not label:
             facts = memory.facts(user, fail_fast=True, **place)["facts"]
             return {"facts": [_listed(fact) for fact in facts]}
+        if name == "sideband_find":
+            everywhere = args.get("everywhere") is True
+            found = memory.find(user, str(args.get("query", "")), everywhere=everywhere, fail_fast=True, **place)["facts"]
+            return {"facts": [{**_listed(fact), **_picked(fact, "project")} for fact in found]}
         try:
             if name == "sideband_recall":
                 fact = memory.decode(user, label, fail_fast=True, **place)
@@ -493,7 +503,7 @@ def _names_text(own: List[Dict[str, Any]]) -> str:
         left -= count
     is_counted = left > 0 or texts != [whole for whole, _, _ in groups]
     more = [f"{left} more labels"] if left else []
-    return "; ".join([*texts, *more]) + (" (recall has their names)" if is_counted else "")
+    return "; ".join([*texts, *more]) + (" (find has the rest)" if is_counted else "")
 
 
 def _groups_text(labels: List[Dict[str, Any]], text_of: Any) -> str:
