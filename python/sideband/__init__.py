@@ -470,6 +470,26 @@ class TokenAnswer(TypedDict):
     expires_at: str
 
 
+class _FoundFactRest(TypedDict, total=False):
+    project: str
+    written_by: str
+
+
+class FoundFact(_FoundFactRest):
+    label: str
+    value: str
+    place: PlaceKind
+    updated_at: str
+    score: float
+
+
+class FindAnswer(TypedDict):
+    user_id: str
+    query: str
+    by: Literal["words"]
+    facts: List[FoundFact]
+
+
 # -- what is passed to the client, and what its helpers return ----------------------------------------------------------
 
 

@@ -123,11 +123,7 @@ export async function orNoFact<T>(call: Promise<T>, userId: string, label: strin
 export function unknownLabelText(label: string, hint: string | undefined, sameMemory: string): string {
   const question = hint === undefined ? "" : `. Did you mean ${hint}?`;
   const form = LABEL_FORM.test(label) ? "" : "\na label is GROUP.name, such as FAMILY.wife";
-  const commands = [
-    `all labels: ${sidebandCommand()} labels${sameMemory}`,
-    `facts by words: ${sidebandCommand()} find ${shellQuote(label)}${sameMemory}`,
-  ];
-  return `there is no label ${label}${question}${form}\n${commands.join("\n")}`;
+  return `there is no label ${label}${question}${form}\nall labels: ${sidebandCommand()} labels${sameMemory}`;
 }
 
 /** What a person has typed for a field of a request. */
@@ -155,7 +151,10 @@ export function memoryError(
   if (isForAnotherUser(error)) return new CommandError(otherUserText(config.userId));
   if (isSidebandError(error, "unknown_label")) {
     const label = words[error.param === "to" ? 1 : 0];
-    return new CommandError(unknownLabelText(label, error.hint, sameMemory));
+    const byWords = `\nfacts by words: ${sidebandCommand()} find ${label}${sameMemory}`;
+    return new CommandError(
+      unknownLabelText(label, error.hint, sameMemory) + (LABEL_FORM.test(label) ? byWords : ""),
+    );
   }
   if (isSidebandError(error, "invalid_value") && error.param === "item" && error.items !== undefined)
     return new CommandError(

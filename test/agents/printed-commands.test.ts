@@ -95,6 +95,8 @@ test("the commands of errors and of rollback run as they are printed", async () 
   );
   for (const command of unknown) typed(command);
   await home.run("remember", "SHIP.name", "Argo", ...person);
+  const [, byWords] = await printed("recall", "SHIP.called", ...person);
+  assert.match(typed(byWords), /^SHIP\.name=Argo$/m);
   const [history] = await printed("restore", "SHIP.name", "99", ...person);
   assert.match(typed(history), /Argo/);
   await home.run("remember", "PREF.avoid", "TEXT", "--add", ...person);
