@@ -32,8 +32,6 @@ const VALUE_WEIGHT = 0.85;
 /** What a text of very many words loses against one that has only the word. */
 const LENGTH_WEIGHT = 0.1;
 const ELSEWHERE_WEIGHT = 0.6;
-/** It decides between facts that are alike in all else. */
-const LITTLE_WEIGHT = 0.02;
 /** What a slip counts where some fact has the word itself. */
 const DOUBTED_SLIP_WEIGHT = 0.4;
 /** Facts with less of the best score than this are not what was meant. */
@@ -47,7 +45,10 @@ export function* findFacts<F extends FindableFact>(
 ): Sliced<FoundFact<F>[]> {
   const words = new QueryWords(query);
   const matched: { fact: F; match: FactMatch }[] = [];
-  const counts = { certain: new Float64Array(words.count), slips: new Float64Array(words.count) };
+  const counts = {
+    certain: new Float64Array(words.weights.length),
+    slips: new Float64Array(words.weights.length),
+  };
   let factCount = 0;
   for (const fact of facts) {
     yield;
@@ -58,11 +59,11 @@ export function* findFacts<F extends FindableFact>(
     for (const kind of ["certain", "slips"] as const)
       for (const [i, likeness] of match[kind].entries()) if (likeness > 0) counts[kind][i] += 1;
   }
-  const asked = Array.from({ length: words.count }, (_, i) => {
+  const asked = words.weights.map((weight, i) => {
     const count = counts.certain[i] || counts.slips[i];
     const rarity = Math.log(1 + (factCount - count + 0.5) / (count + 0.5));
     const slipWeight = counts.certain[i] > 0 ? DOUBTED_SLIP_WEIGHT : 1;
-    return { weight: rarity * (i < words.meaningCount ? 1 : LITTLE_WEIGHT), slipWeight };
+    return { weight: rarity * weight, slipWeight };
   });
   const weightOfAll = asked.reduce((sum, { weight }) => sum + weight, 0);
   const best: FoundFact<F>[] = [];
@@ -97,7 +98,10 @@ function matchOf({ label, description, value }: FindableFact, query: QueryWords)
   const look = (text: string, fieldWeight: number, wordsBeside = 0) => {
     const { matches, wordCount } = query.matchesIn(comparable(text));
     if (matches.length === 0) return;
-    match ??= { certain: new Float64Array(query.count), slips: new Float64Array(query.count) };
+    match ??= {
+      certain: new Float64Array(query.weights.length),
+      slips: new Float64Array(query.weights.length),
+    };
     const length = Math.max(1, wordCount - wordsBeside);
     const weight = fieldWeight * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT / length);
     for (const { word, likeness, isSlip } of matches) {

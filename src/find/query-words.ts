@@ -4,7 +4,7 @@
  */
 
 import { editDistance } from "../base/edit-distance.ts";
-import { isPaired, saysLittle, stemOf, wordsOf } from "./words.ts";
+import { isPaired, saysLittle, stemOf, weightOf, wordsOf } from "./words.ts";
 
 /** A word of a query, or two neighbours as one: "time zone" finds "timezone". */
 interface Asked {
@@ -48,7 +48,8 @@ const ENDING_LENGTH_MAX = 3;
 
 /** The words of a query, and where they are in texts. */
 export class QueryWords {
-  readonly count: number;
+  /** How much each of them says. */
+  readonly weights: readonly number[];
   /** How many of them have a meaning: those come first. All where none has. */
   readonly meaningCount: number;
   readonly #asked: readonly Asked[];
@@ -62,7 +63,7 @@ export class QueryWords {
       [...new Set(texts)].filter((text) => saysLittle(text) === isLittle),
     );
     const words = [...meaning, ...little].slice(0, QUERY_WORDS_MAX);
-    this.count = words.length;
+    this.weights = words.map(weightOf);
     this.meaningCount = Math.min(meaning.length || words.length, words.length);
     const single = words.map((text, i) => ({ text, stem: stemOf(text), words: [i] }));
     const joined = texts.slice(1).map((text, i) => {

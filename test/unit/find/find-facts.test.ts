@@ -105,6 +105,9 @@ test("rare words weigh more, words without a meaning do not decide, and alone th
   assert.deepEqual(labelsFor(facts, "what is the radio"), ["NOTE.radio"]);
   assert.deepEqual(labelsFor(facts, "wo ist das Radio, bitte?"), ["NOTE.radio"]);
   assert.equal(labelsFor(facts, "what is").length, 10);
+  const named = [fact("USER.name", "Ada"), fact("FAMILY.mother", "Ruth"), fact("HOME.wifi_name", "Loom")];
+  assert.equal(labelsFor(named, "what is the name of my mothr")[0], "FAMILY.mother");
+  assert.equal(labelsFor(named, "my full name")[0], "USER.name");
 });
 
 test("a slip counts little where a fact has the word itself", () => {
@@ -146,7 +149,7 @@ test("a long query and long values are compared in bounded pieces", () => {
   let steps = 0;
   for (let step = search.next(); !step.done; step = search.next()) steps += 1;
   assert.ok(steps >= facts.length);
-  assert.equal(new QueryWords(words(500)).count, 16);
+  assert.equal(new QueryWords(words(500)).weights.length, 16);
 });
 
 test("questions about a life are answered among 1,000 facts: at least 19 of 20 in the first five", () => {
