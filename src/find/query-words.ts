@@ -138,7 +138,8 @@ function formLikeness(asked: string, word: string): number {
   if (asked.length >= BEGINNING_LENGTH_MIN && word.startsWith(asked)) return BEGINNING;
   const shared = sharedLength(asked, word);
   const ending = Math.max(asked.length, word.length) - shared;
-  if (shared >= LONG_LENGTH_MIN && ending <= ENDING_LENGTH_MAX) return OTHER_FORM;
+  const isStem = shared >= LONG_LENGTH_MIN || (shared >= PART_LENGTH_MIN && shared === word.length);
+  if (isStem && ending <= ENDING_LENGTH_MAX) return OTHER_FORM;
   if (asked.length >= PART_LENGTH_MIN && word.endsWith(asked)) return PART;
   const isInside = word.length >= LONG_LENGTH_MIN && (shared === word.length || asked.endsWith(word));
   return isInside ? PART : 0;

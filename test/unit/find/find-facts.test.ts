@@ -39,6 +39,7 @@ test("a word is found by its forms, its beginning, a part and a slip, and by no 
     ["aller", "Allergie"],
     ["Allergien", "allergy"],
     ["Arzt", "Hausarzt"],
+    ["Kinder", "Kind"],
     ["Geburtstagskuchen", "Geburtstag"],
     ["wfie", "wife"],
     ["passport", "passports"],
