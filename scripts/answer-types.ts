@@ -8,7 +8,7 @@ import * as life from "../src/contract/life-schemas.ts";
 import * as wire from "../src/contract/schemas.ts";
 
 interface Schema {
-  readonly type?: "string" | "integer" | "boolean" | "null" | "array" | "object";
+  readonly type?: "string" | "integer" | "number" | "boolean" | "null" | "array" | "object";
   readonly const?: string;
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
@@ -138,7 +138,7 @@ function pythonType(schema: Schema, isNamed = false): string {
   if (schema.const !== undefined) return `Literal["${schema.const}"]`;
   if (schema.anyOf !== undefined) return pythonUnion(schema.anyOf);
   if (schema.type === "array") return `List[${pythonType(schema.items!)}]`;
-  const types = { string: "str", integer: "int", boolean: "bool", null: "None" };
+  const types = { string: "str", integer: "int", number: "float", boolean: "bool", null: "None" };
   return types[schema.type as keyof typeof types];
 }
 

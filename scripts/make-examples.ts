@@ -56,6 +56,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   const { revision } = revisions.find(({ ended }: { ended?: string }) => ended !== undefined);
   await example("restore", { body: { ...USER, label: "PREF.tools", revision } });
   await example("rename", { body: { ...USER, label: "PREF.tools", to: "DESK.tools" } });
+  await example("find", { query: { ...USER, q: "dead line" } });
   await example("changes", { query: { ...USER, limit: "2" } });
   const to = new Date().toISOString();
   await example("rollback", { body: { ...USER, to, dry_run: true } });

@@ -22,6 +22,7 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "/docs/api/decode": "read one fact by label, get a value, look up, fetch, recall",
   "/docs/api/context": "all facts for a prompt, system prompt, plain text",
   "/docs/api/facts": "list all facts of a user, show, dump",
+  "/docs/api/find": "search facts, look for a fact by words, forgot the label, typo, full text search",
   "/docs/api/users": "list users, all users of an account, who is stored",
   "/docs/api/channels": "list of labels, all labels, which labels are there",
   "/docs/api/add-label": "own label, custom label, new label, define a label, create a label",

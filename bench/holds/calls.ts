@@ -83,6 +83,11 @@ export const CALLS: readonly HoldCall[] = [
     check: checked(({ facts }) => facts.length === IN_VIEW),
   },
   {
+    name: "find everywhere",
+    run: get(`/facts/find?${at}&q=the+valeu+of+fact+4999&everywhere=true`),
+    check: checked(({ facts }) => facts.length === 10),
+  },
+  {
     name: "history of a user",
     run: get(`/users/history?user_id=${USER}&limit=100`),
     check: checked(({ changes }) => changes.length === 100),

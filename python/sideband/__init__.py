@@ -505,6 +505,26 @@ class TokenAnswer(TypedDict):
     expires_at: str
 
 
+class _FoundFactRest(TypedDict, total=False):
+    project: str
+    written_by: str
+
+
+class FoundFact(_FoundFactRest):
+    label: str
+    value: str
+    place: PlaceKind
+    updated_at: str
+    score: float
+
+
+class FindAnswer(TypedDict):
+    user_id: str
+    query: str
+    by: Literal["words"]
+    facts: List[FoundFact]
+
+
 # -- what is passed to the client, and what its helpers return ----------------------------------------------------------
 
 
@@ -1904,6 +1924,23 @@ class Sideband:
         """All facts with their revisions and times."""
         query = {**self._person(user_id, project), "details": "true"}
         return self._get("/facts", query, timeout_ms, retries, fail_fast)
+
+    def find(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        limit: Optional[int] = None,
+        everywhere: bool = False,
+        project: Optional[str] = None,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+        fail_fast: bool = False,
+    ) -> FindAnswer:
+        """Facts by words of their labels, descriptions and values, the best first. Case, accents and a slip do not matter.
+        `everywhere` looks in all projects."""
+        asked = {"q": query, "limit": limit, "everywhere": "true" if everywhere else None}
+        return self._get("/facts/find", {**self._person(user_id, project), **asked}, timeout_ms, retries, fail_fast)
 
     def history(
         self,

@@ -10,6 +10,7 @@ import type {
   DetailedDecodeAnswer,
   FactOrigin,
   FactsAnswer,
+  FindAnswer,
   FlushAnswer,
   ForgetAnswer,
   HistoryAnswer,
@@ -34,6 +35,12 @@ export interface AgentCallOptions {
 export interface AgentContextOptions extends AgentCallOptions {
   /** Only what is asked for: the index needs no block work. Default: both. */
   include?: SectionParts | undefined;
+}
+
+export interface AgentFindOptions extends AgentCallOptions {
+  limit?: number | undefined;
+  /** Looks in all projects. */
+  everywhere?: boolean | undefined;
 }
 
 export interface AgentForgetOptions extends AgentCallOptions {
@@ -86,6 +93,7 @@ export interface AgentMemory {
   decode(userId: string, label: string, options?: AgentCallOptions): Promise<DetailedDecodeAnswer>;
   forget(userId: string, label: string, options?: AgentForgetOptions): Promise<ForgetAnswer>;
   facts(userId: string, options?: AgentCallOptions): Promise<FactsAnswer>;
+  find(userId: string, query: string, options?: AgentFindOptions): Promise<FindAnswer>;
   context(userId: string, options?: AgentContextOptions): Promise<ContextAnswer>;
   flush(userId: string, options?: AgentCallOptions): Promise<FlushAnswer>;
   read(userId: string, block: string, options?: AgentCallOptions): Promise<ReadAnswer>;

@@ -44,34 +44,29 @@ export interface MemoryTool {
   readonly optional: JsonObject;
   /** Only of use where the sealed block is in the prompt. */
   readonly isForBlock: boolean;
+  /** Without what the protocol takes as given: a tool writes, and for one that reads the rest means nothing. */
   readonly annotations: {
-    readonly readOnlyHint: boolean;
-    readonly destructiveHint: boolean;
-    readonly idempotentHint: boolean;
+    readonly readOnlyHint?: boolean;
+    readonly destructiveHint?: boolean;
     readonly openWorldHint: boolean;
   };
   run(memory: AgentMemory, userId: string, input: ToolInput, options?: ToolCallOptions): Promise<JsonObject>;
 }
 
-export const READS = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-};
+export const READS = { readOnlyHint: true, openWorldHint: false };
 /** What is replaced can be restored, so it is not destroyed: hosts ask for leave before they destroy. */
-const KEEPS = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
+const KEEPS = { destructiveHint: false, openWorldHint: false };
+const DELETES = { ...KEEPS, destructiveHint: true };
 
 /** What it adds is there for all users of the account. */
 const REACHES_OTHERS = { ...KEEPS, openWorldHint: true };
 
 const TEXT = { type: "string" };
-const WHOLE = { type: "integer", minimum: 1 };
+const WHOLE = { type: "integer" };
 const REMEMBER = "remember";
 export const HISTORY = "history";
 export const ADD_LABEL = "add_label";
-export const HISTORY_LISTS = "Lists the values that a fact had, newest first";
+export const HISTORY_LISTS = "Lists the values of a fact, newest first";
 const SCOPE = {
   scope: {
     type: "string",
@@ -95,7 +90,7 @@ class NoProjectError extends Error {
 export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: REMEMBER,
-    title: "Remember a fact",
+    title: "Remember",
     description: rememberText(STANDARD_TOOL_LABELS),
     input: { label: TEXT, value: { ...TEXT, description: "One line, at most 1 KB." } },
     optional: {
@@ -130,7 +125,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: "recall",
-    title: "Recall facts",
+    title: "Recall",
     description: "Reads one fact (null if none), or all without a label.",
     input: {},
     optional: { label: TEXT },
@@ -153,8 +148,22 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     },
   },
   {
+    name: "find",
+    title: "Find",
+    description: "Finds facts by words of labels and values, slips forgiven.",
+    input: { query: TEXT },
+    optional: { everywhere: { type: "boolean", description: "In all projects." } },
+    isForBlock: false,
+    annotations: READS,
+    async run(memory, userId, input, options) {
+      const everywhere = input.everywhere === true;
+      const { facts } = await memory.find(userId, textIn(input, "query"), { ...options, everywhere });
+      return { facts: facts.map((fact) => ({ ...listedFact(fact), ...given({ project: fact.project }) })) };
+    },
+  },
+  {
     name: "forget",
-    title: "Forget a fact",
+    title: "Forget",
     description: "Takes a fact away; the user can restore it.",
     input: { label: TEXT },
     optional: {
@@ -196,7 +205,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: HISTORY,
-    title: "Earlier values of a fact",
+    title: "History",
     description: `${HISTORY_LISTS}; restore writes that revision again; rename_to moves it (merge=true joins two).`,
     input: { label: TEXT },
     optional: { restore: WHOLE, rename_to: TEXT, merge: { type: "boolean" } },
@@ -352,9 +361,13 @@ async function renamedResult(
   return given({ result, label: to, renamed: label, value, revision, place, previous: previous?.value });
 }
 
-/** One of all: its time to the minute, since a model reads many of them. */
-function listedFact(fact: FactsAnswer["facts"][number]): JsonObject {
-  const { label, value, updated_at, written_by, origin } = fact;
+type ListedFact = Pick<
+  FactsAnswer["facts"][number],
+  "label" | "value" | "updated_at" | "written_by" | "origin"
+>;
+
+/** One of many: its time to the minute, since a model reads many of them. */
+function listedFact({ label, value, updated_at, written_by, origin }: ListedFact): JsonObject {
   return given({ label, value, updated_at: updated_at.replace(/:\d\d(\.\d+)?Z$/, "Z"), written_by, origin });
 }
 
@@ -394,7 +407,7 @@ function toolAdvice(code: string, error: Error, addsLabels: boolean): string | u
     if (error.message.startsWith(NOTHING_REMEMBERED))
       return `${NOTHING_REMEMBERED} that label. ${question}recall without a label lists what is.`;
     const adding = addsLabels ? ", and add_label adds one" : "";
-    return `There is no such label. ${question}A label is GROUP.name. The description of remember lists those of the account${adding}.`;
+    return `There is no such label. ${question}A label is GROUP.name. The description of remember lists those of the account${adding}; find finds facts by words.`;
   }
   if (code === "fact_exists")
     return "The other label has a fact, too: forget it first, or pass merge=true for a list of both.";

@@ -72,9 +72,9 @@ export interface AiSdkTool {
 }
 
 /** The names are known to the compiler, so that a program's own tools keep their types beside these. */
-export type AiSdkTools = Record<"remember" | "recall" | "forget" | "history", AiSdkTool>;
+export type AiSdkTools = Record<"remember" | "recall" | "find" | "forget" | "history", AiSdkTool>;
 
-/** remember, recall, forget and history, for `tools`; with `addLabels: true` add_label, too. */
+/** remember, recall, find, forget and history, for `tools`; with `addLabels: true` add_label, too. */
 export function sidebandTools(
   options: AdapterOptions & { addLabels: true },
 ): AiSdkTools & Record<"add_label", AiSdkTool>;

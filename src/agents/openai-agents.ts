@@ -19,7 +19,7 @@ export function sidebandInputFilter(options: AdapterOptions): CallModelInputFilt
   };
 }
 
-/** remember, recall, forget and history, for an agent's `tools`; with `addLabels: true` add_label, too. */
+/** remember, recall, find, forget and history, for an agent's `tools`; with `addLabels: true` add_label, too. */
 export function sidebandTools(options: AdapterOptions): FunctionTool[] {
   return modelTools(options).map((definition) =>
     tool({

@@ -54,7 +54,7 @@ const FLUSH_PLAN = {
   relativePath: "memory/sideband.md",
 };
 const NAME_PREFIX = "sideband_";
-const toolNames = (text: string) => text.replace(/\b(remember|recall)\b(?= |\.)/g, `${NAME_PREFIX}$1`);
+const toolNames = (text: string) => text.replace(/\b(remember|recall|find)\b(?= |\.)/g, `${NAME_PREFIX}$1`);
 
 /** @param environment SIDEBAND_ variables; the host's own settings come first */
 export function openclawPlugin(environment: Readonly<Record<string, string | undefined>>) {

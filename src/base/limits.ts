@@ -37,3 +37,5 @@ export const PLACES_MAX = 1_000;
 /** Earlier values of a fact that are kept, at most and where nothing is set. */
 export const HISTORY_MAX = 32;
 export const HISTORY_DEFAULT = 8;
+/** Characters of what is looked for. */
+export const QUERY_LENGTH_MAX = 200;

@@ -23,7 +23,7 @@ export interface Command {
 export interface CommandText {
   readonly name: string;
   readonly summary: string;
-  /** The arguments; one in brackets may be left out. */
+  /** The arguments; one in brackets may be left out, and of one with dots there may be several. */
   readonly words?: readonly string[];
   /** What follows the arguments in the usage, if it is not simply all options. */
   readonly usage?: string;
@@ -130,7 +130,7 @@ function optionsIn(text: string) {
 
 function checkCount(names: readonly string[], words: readonly string[]): void {
   const needed = names.filter((name) => !name.startsWith("["));
-  const isEnough = words.length <= names.length || names.at(-1)?.endsWith("…") === true;
+  const isEnough = words.length <= names.length || names.at(-1)?.endsWith("...") === true;
   if (words.length >= needed.length && isEnough) return;
   if (names.length === 0) throw new UsageError(`it takes no arguments, but was given "${words[0]}"`);
   const quotes =

@@ -19,7 +19,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ...commandsOf(() => import("./commands/serve.ts"), "serve", "owner"),
   ...commandsOf(() => import("./commands/remember.ts"), "remember", "rename"),
   ...commandsOf(() => import("./commands/review.ts"), "review"),
-  ...commandsOf(() => import("./commands/facts.ts"), "recall", "forget", "facts", "context"),
+  ...commandsOf(() => import("./commands/facts.ts"), "recall", "find", "forget", "facts", "context"),
   ...commandsOf(() => import("./commands/history.ts"), "history", "restore", "rollback", "undo"),
   ...commandsOf(() => import("./commands/log.ts"), "log"),
   ...commandsOf(() => import("./commands/label-sets.ts"), "labels add-set"),

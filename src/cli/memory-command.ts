@@ -135,7 +135,10 @@ export function unknownLabelText(label: string, hint: string | undefined, sameMe
 /** Where a fact was asked for, or was to be changed. */
 function nothingText(label: string, hint: string | undefined, sameMemory: string): string {
   const question = hint === undefined ? "" : `. Did you mean ${hint}?`;
-  return `nothing is remembered under ${label}${question}\nall facts: ${sidebandCommand()} facts${sameMemory}`;
+  const byWords = LABEL_FORM.test(label)
+    ? `\nfacts by words: ${sidebandCommand()} find ${label}${sameMemory}`
+    : "";
+  return `nothing is remembered under ${label}${question}\nall facts: ${sidebandCommand()} facts${sameMemory}${byWords}`;
 }
 
 /** What a person has typed for a field of a request. */

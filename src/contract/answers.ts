@@ -73,3 +73,6 @@ export type LabelSetsAnswer = Static<typeof wire.LabelSetsAnswer>;
 export type LabelSetAnswer = Static<typeof wire.LabelSetAnswer>;
 /** A short-lived token for one user, sent as a key is. */
 export type TokenAnswer = Static<typeof wire.TokenAnswer>;
+export type FoundFact = Static<typeof life.FoundFact>;
+/** Facts by words, the best first. */
+export type FindAnswer = Static<typeof life.FindAnswer>;

@@ -66,6 +66,15 @@ export const LIFE_OPERATIONS = {
       ...COUNTING.filter((code) => code !== "monthly_limit_exceeded"),
     ],
   },
+  find: {
+    method: "GET",
+    path: "/facts/find",
+    ...READS_USER,
+    summary: "Finds facts by words of their labels, descriptions and values.",
+    query: life.FindQuery,
+    answer: life.FindAnswer,
+    errors: ["invalid_request"],
+  },
   changes: {
     method: "GET",
     path: "/users/history",

@@ -1,6 +1,6 @@
 /** What crosses the wire for a fact's life: lists, history, going back, the users and the labels of an account. */
 
-import { TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { QUERY_LENGTH_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
 import * as wire from "./schemas.ts";
 import { literals, Type } from "./type.ts";
@@ -212,4 +212,42 @@ export const LabelParams = Type.Object({ label: Type.String({ minLength: 1, maxL
 export const ChangeLabelBody = Type.Object({
   ...LabelTerms,
   description: Type.Optional(LabelTerms.description),
+});
+
+export const FindQuery = Type.Object({
+  user_id: wire.UserId,
+  q: Type.String({
+    minLength: 1,
+    maxLength: QUERY_LENGTH_MAX,
+    description: `Words of the label, its description or the value, in any order, 1 to ${QUERY_LENGTH_MAX} characters. Case, accents, the ends of words and a slip do not matter.`,
+  }),
+  project: wire.Project,
+  limit: Type.Optional(
+    Type.String({
+      pattern: "^(?:[1-9]|[1-4][0-9]|50)$",
+      title: "a whole number from 1 to 50",
+      description: "How many facts at most, 1 to 50; 10 by default.",
+    }),
+  ),
+  everywhere: Type.Optional(
+    Type.String({
+      ...wire.FLAG,
+      description: "`true` looks in all projects of the user; what counts in `project` is preferred.",
+    }),
+  ),
+});
+export const FoundFact = Type.Object({
+  label: Type.String(),
+  value: Type.String(),
+  place: wire.PlaceKind,
+  project: PlacedLabel.properties.project,
+  updated_at: wire.Time,
+  written_by: Type.Optional(Type.String()),
+  score: Type.Number({ description: "More than 0, at most 1, to compare the facts of one answer." }),
+});
+export const FindAnswer = Type.Object({
+  user_id: Type.String(),
+  query: Type.String(),
+  by: Type.Literal("words", { description: "How the facts were found." }),
+  facts: Type.Array(FoundFact, { description: "The best first; none where nothing fits." }),
 });

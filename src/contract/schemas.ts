@@ -90,7 +90,10 @@ export const FactTerms = {
   description: LabelDescription,
   origin: Origin,
 };
-const FLAG = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
+export const FLAG = {
+  pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$",
+  title: "true, false, 1 or 0",
+};
 const DetailsQuery = Type.Optional(
   Type.String({ ...FLAG, description: "`true` answers with more fields than the specification has." }),
 );

@@ -17,6 +17,7 @@ const builders = {
   Null: (options?: Schema): Schema => ({ type: "null", ...options }),
   Boolean: (options?: Schema): Schema => ({ type: "boolean", ...options }),
   Integer: (options?: Schema): Schema => ({ type: "integer", ...options }),
+  Number: (options?: Schema): Schema => ({ type: "number", ...options }),
   String: (options?: Schema): Schema => ({ type: "string", ...options }),
   Literal: (text: string, options?: Schema): Schema => ({ type: "string", const: text, ...options }),
   Union: (anyOf: readonly Schema[], options?: Schema): Schema => ({ anyOf, ...options }),

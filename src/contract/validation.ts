@@ -71,6 +71,8 @@ function compile(schema: CheckedSchema, place?: string): Check {
       return (value, param) => (typeof value === "boolean" ? undefined : { param, fault: "must be boolean" });
     case "integer":
       return (value, param) => (Number.isInteger(value) ? undefined : { param, fault: "must be integer" });
+    case "number":
+      return (value, param) => (typeof value === "number" ? undefined : { param, fault: "must be number" });
     default:
       assert(schema.type === "null", "the schema has a known type");
       return (value, param) => (value === null ? undefined : { param, fault: "must be null" });

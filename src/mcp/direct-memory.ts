@@ -17,12 +17,13 @@ import {
   readAnswer,
   readLabels,
 } from "../http/routes/answer-mapping.ts";
-import { historyAnswer, labelAnswer } from "../http/routes/life-mapping.ts";
+import { findAnswer, historyAnswer, labelAnswer } from "../http/routes/life-mapping.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
 import { decodeFact } from "../memory/decode.ts";
 import { encodeFacts } from "../memory/encode.ts";
 import { forgetFact, listFacts } from "../memory/facts.ts";
+import { FOUND_DEFAULT, findUserFacts } from "../memory/find.ts";
 import { flushUser } from "../memory/flush.ts";
 import { factHistory, restoreFact } from "../memory/history.ts";
 import { addLabel } from "../memory/label-terms.ts";
@@ -92,6 +93,11 @@ function reads(services: MemoryServices, caller: MemoryCaller, read: ForUser) {
       read(user, async (userId) =>
         factsAnswer(userId, await listFacts(services, account, { userId, project }), project),
       ),
+    find: (user, query, { project, limit = FOUND_DEFAULT, everywhere } = {}) =>
+      read(user, async (userId) => {
+        const input = { userId, query, project, limit, everywhere };
+        return findAnswer(userId, query, await findUserFacts(services, account, input));
+      }),
     context: (user, { project, include } = {}) =>
       read(user, async (userId) => {
         const context = await readContext(services, caller, { userId, project }, include);

@@ -230,11 +230,16 @@ function listTools(
       title: tool.title,
       description: tool.description,
       // Plain JSON Schema; the library's type for that is narrower than the standard.
-      inputSchema: listedSchema(tool, shape.isBound, shape.isPlaced) as Tool["inputSchema"],
+      inputSchema: shortSchema(listedSchema(tool, shape.isBound, shape.isPlaced)) as Tool["inputSchema"],
       annotations: tool.annotations,
     }));
     return { tools };
   });
+}
+
+/** Without what a model need not read: a call with other fields is refused all the same. */
+function shortSchema({ additionalProperties, required, ...schema }: ReturnType<typeof listedSchema>) {
+  return required.length === 0 ? schema : { ...schema, required };
 }
 
 /** The labels that have facts of the user, for who may write them; none where the memory is away. */

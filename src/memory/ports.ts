@@ -208,6 +208,14 @@ export interface BackupReport {
 
 export type Progress = (done: number, total: number) => void;
 
+export interface LifeAsked {
+  readonly nowMs: number;
+  readonly place?: Place;
+  readonly label?: string;
+  /** Only what has not ended: `earlier` is empty. */
+  readonly isPresent?: boolean;
+}
+
 /** Labels that begin with `prefix` and come after `after`, at most `limit`. */
 export interface FreeLabelsAsked {
   readonly prefix: string;
@@ -220,12 +228,8 @@ export interface FactStore {
   readFact(view: View, label: string): MaybePromise<FactRecord | undefined>;
   readUser(view: View): MaybePromise<UserState | undefined>;
   readStamp(account: string, userId: string): MaybePromise<string | undefined>;
-  /** Facts and history of all places; of one place and label only, where given. */
-  readLife(
-    account: string,
-    userId: string,
-    options: { readonly nowMs: number; readonly place?: Place; readonly label?: string },
-  ): Promise<UserLife | undefined>;
+  /** Facts and history of all places; of one place and label only, or the facts alone, where given. */
+  readLife(account: string, userId: string, options: LifeAsked): Promise<UserLife | undefined>;
   /** Where a user has facts or a history, in the order of their bytes; places with neither may be among them. */
   listPlaces(account: string, userId: string): Promise<Place[]>;
   describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined>;

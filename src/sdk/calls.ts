@@ -8,6 +8,7 @@ import type {
   DetailedModelDecodeAnswer,
   EncodeAnswer,
   FactsAnswer,
+  FindAnswer,
   FlushAnswer,
   ForgetAnswer,
   HistoryAnswer,
@@ -46,6 +47,7 @@ import type {
   EventsOptions,
   ExpectedFact,
   FactToEncode,
+  FindOptions,
   FlushOptions,
   ForgetOptions,
   LabelOf,
@@ -180,6 +182,13 @@ export class ServiceCalls<Own extends string = never> {
   /** All facts with their revisions and times. */
   async facts(userId: string, options: PersonOptions = {}): Promise<FactsAnswer> {
     return this.#get("/facts", { ...this.#person(userId, options), details: "true" }, options);
+  }
+
+  /** Facts by words of their labels, descriptions and values, the best first. Case, accents and a slip do not matter. */
+  async find(userId: string, query: string, options: FindOptions = {}): Promise<FindAnswer> {
+    const { limit, everywhere } = options;
+    const asked = { q: query, limit, everywhere: everywhere ? "true" : undefined };
+    return this.#get("/facts/find", { ...this.#person(userId, options), ...asked }, options);
   }
 
   /** Forgets one fact, with its history unless `keepHistory` is set. `fact_not_found` if there is none. */

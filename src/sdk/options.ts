@@ -168,6 +168,13 @@ export interface ChangesOptions extends PageOptions, PersonOptions {
   since?: Moment | undefined;
 }
 
+export interface FindOptions extends PersonOptions {
+  /** How many facts at most, 1 to 50; 10 by default. */
+  limit?: number | undefined;
+  /** Looks in all projects; what counts in `project` is preferred. */
+  everywhere?: boolean | undefined;
+}
+
 export interface UsersOptions extends PageOptions {
   /** What the user_ids begin with. */
   prefix?: string | undefined;

@@ -172,11 +172,11 @@ suite("adapters", { concurrency: false }, () => {
     assert.match(JSON.stringify(requests[2].input), /USER\.name/);
     assert.deepEqual(
       requests[0].tools.map((tool) => tool.name),
-      ["remember", "recall", "forget", "history"],
+      ["remember", "recall", "find", "forget", "history"],
     );
     const withLabels = { ...options, addLabels: true } as const;
     assert.deepEqual(
-      [openaiTools(withLabels)[3].name, aiTools(withLabels).add_label.description.slice(0, 12)],
+      [openaiTools(withLabels)[4].name, aiTools(withLabels).add_label.description.slice(0, 12)],
       ["add_label", "Adds a label"],
     );
     assert.ok(!("add_label" in aiTools(options)));

@@ -97,7 +97,7 @@ const { text, steps } = await generateText({
 });
 for (const call of steps[0].toolCalls) {
   if (call.dynamic) continue;
-  call.toolName satisfies "weather" | "remember" | "recall" | "forget" | "history";
+  call.toolName satisfies "weather" | "remember" | "recall" | "find" | "forget" | "history";
   if (call.toolName === "remember" && call.input.label !== "PREF.tone") console.log("?");
   if (call.toolName !== "weather") continue;
   const city: string = call.input.city;

@@ -104,6 +104,8 @@ test("the commands of errors and of rollback run as they are printed", async () 
   assert.equal((await home.run("recall", "CREW.captain", ...person)).status, 1, "nothing was stored");
   const standard = await home.run("remember", "USER.os", "Linux", "--description", "Mine", ...person);
   assert.match(standard.err, /: USER\.os is a standard label, .*: leave --description out\n$/);
+  const [, byWords] = await printed("recall", "SHIP.called", ...person);
+  assert.match(typed(byWords), /^SHIP\.name=Argo$/m);
   const [history] = await printed("restore", "SHIP.name", "99", ...person);
   assert.match(typed(history), /Argo/);
   // What is written again to describe its label keeps its value, its place and its end.

@@ -59,8 +59,12 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
   assert.match((await run("remember", "USER.tone", "dry", ...ada)).err, /Did you mean PREF\.tone\?\n/);
   const missing = await run("recall", "USER.email", ...ada);
   assert.equal(missing.status, 1);
-  assert.match(missing.err, /: nothing is remembered under USER\.email\nall facts: .* facts --user ada\n$/);
+  assert.match(
+    missing.err,
+    /: nothing is remembered under USER\.email\nall facts: .* facts --user ada\nfacts by words: .* find USER\.email --user ada\n$/,
+  );
   assert.equal((await run("remember", "USER.email", "ada@example.org", ...ada)).status, 0);
+  assert.equal((await run("find", "E-mail", "adress", ...ada)).out, "USER.email=ada@example.org\n");
   assert.equal((await run("recall", "USER.email", ...ada)).out, "ada@example.org\n");
   for (const command of ["recall", "forget", "history"])
     assert.match(
@@ -73,6 +77,28 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
     misspelt.err,
     /: there is no label nonsense\na label is GROUP\.name, such as FAMILY\.wife\nall /,
   );
+});
+
+test("facts are found by words, with a slip, in any project if asked, and what is not found is said", async () => {
+  const { run } = home;
+  const finder = ["--user", "finder"];
+  await run("remember", "FAMILY.wife_birthday", "14 May", ...finder);
+  await run("remember", "FAMILY.wife", "Grace", ...finder);
+  await run("remember", "PROJ.goal", "a birthday card", ...finder, "--project", "loom");
+  const found = await run("find", "wife", "birtday", ...finder, "--person");
+  assert.equal(found.out, "FAMILY.wife_birthday=14 May\nFAMILY.wife=Grace\n");
+  const card = await run("find", "birthday card", "--everywhere", "--limit", "1", ...finder, "--person");
+  assert.equal(card.out, "# in loom\nPROJ.goal=a birthday card\n");
+  const { facts, by } = JSON.parse((await run("find", "grace", ...finder, "--json")).out);
+  assert.deepEqual([by, facts.length, facts[0].place], ["words", 1, "person"]);
+  assert.deepEqual(await run("find", "zebra", ...finder), {
+    status: 1,
+    out: "",
+    err: "sideband find: finder has no fact with these words; --everywhere looks in all projects\n",
+  });
+  assert.deepEqual(JSON.parse((await run("find", "zebra", ...finder, "--json")).out).facts, []);
+  for (const wrong of [["find"], ["find", "x", "--limit", "51"], ["find", "x", "--limit", "ten"]])
+    assert.equal((await run(...wrong, ...finder)).status, 2);
 });
 
 test("a wrong call of these commands is refused with status 2 before a memory is opened", () =>

@@ -254,6 +254,8 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
         ["loom", "USER.role", 2, ...expired],
       ],
     );
+    const present = await store.readLife("acme", "ada", { nowMs: end, isPresent: true });
+    assert.deepEqual([present?.facts, present?.earlier], [life?.facts, []]);
     assert.deepEqual(
       life?.facts.map(({ place, label }) => [place, numberOf(label)]),
       [

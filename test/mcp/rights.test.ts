@@ -43,6 +43,7 @@ async function newSession(key: string): Promise<string> {
 const ARGUMENTS: Readonly<Record<string, object>> = {
   remember: { label: "USER.role", value: "engineer" },
   recall: { label: "USER.name" },
+  find: { query: "secret", everywhere: true },
   forget: { label: "USER.name" },
   history: { label: "USER.name" },
   add_label: { label: "USER.shoe_size", description: "The size of shoes." },

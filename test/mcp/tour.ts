@@ -140,7 +140,7 @@ export async function tour(client: TourClient, options: TourOptions): Promise<vo
 
 async function checkTools(client: TourClient, unbound: boolean): Promise<void> {
   const { tools } = await client.listTools();
-  const names = ["remember", "recall", "forget", "add_label", "history", "flush", "read_block"];
+  const names = ["remember", "recall", "find", "forget", "add_label", "history", "flush", "read_block"];
   assert.deepEqual(
     tools.map(({ name }) => name),
     names,
@@ -149,10 +149,9 @@ async function checkTools(client: TourClient, unbound: boolean): Promise<void> {
     const { user_id } = inputSchema.properties ?? {};
     assert.equal(user_id !== undefined, unbound, `${name} ${unbound ? "asks" : "does not ask"} for a user`);
     // Hosts ask before they destroy: an agent that keeps a fact is not to be stopped by that.
+    const reads = ["recall", "find", "flush", "read_block"].includes(name);
     assert.deepEqual(annotations, {
-      readOnlyHint: ["recall", "flush", "read_block"].includes(name),
-      destructiveHint: name === "forget",
-      idempotentHint: true,
+      ...(reads ? { readOnlyHint: true } : { destructiveHint: name === "forget" }),
       openWorldHint: name === "add_label",
     });
   }

@@ -20,7 +20,19 @@ interface Room {
 
 /** What the service and its tools are joined from. */
 const PARTS = [
-  ...["base", "codec", "contract", "agent-side", "reader", "memory", "blockwork", "store/*", "http", "mcp"],
+  ...[
+    "base",
+    "codec",
+    "contract",
+    "agent-side",
+    "reader",
+    "memory",
+    "blockwork",
+    "find",
+    "store/*",
+    "http",
+    "mcp",
+  ],
   ...["door-client", "sdk", "agents", "measure", "config"],
 ];
 
@@ -33,7 +45,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   reader: { rooms: ["base", "codec"], pure: true },
   /** Coding, assembling and reading blocks in threads. It knows nothing of the service's rules. */
   blockwork: { rooms: ["base", "codec", "reader"] },
-  memory: { rooms: ["base", "codec", "reader", "blockwork"] },
+  /** Facts by words: for the service, and for pages. */
+  find: { rooms: ["base"], pure: true },
+  memory: { rooms: ["base", "codec", "reader", "blockwork", "find"] },
   "store/*": { rooms: ["base", "memory"] },
   http: {
     rooms: ["base", "contract", "memory"],

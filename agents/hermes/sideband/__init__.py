@@ -73,7 +73,7 @@ WORTH_KEEPING = (
 )
 
 _TEXT = {"type": "string"}
-_WHOLE = {"type": "integer", "minimum": 1}
+_WHOLE = {"type": "integer"}
 _LINE_VALUE_MAX = 120
 _SCOPE = {
     "type": "string",
@@ -112,6 +112,12 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
             "Reads one fact (null if none), or all without a label.",
             {},
             {"label": _TEXT},
+        ),
+        _tool(
+            "sideband_find",
+            "Finds facts by words of labels and values, slips forgiven.",
+            {"query": _TEXT},
+            {"everywhere": {"type": "boolean", "description": "In all projects."}},
         ),
         _tool(
             "sideband_forget",
@@ -401,6 +407,10 @@ class SidebandProvider(MemoryProvider):
         if name == "sideband_recall" and not label:
             facts = memory.facts(user, fail_fast=True, **place)["facts"]
             return {"facts": [_listed(fact) for fact in facts]}
+        if name == "sideband_find":
+            everywhere = args.get("everywhere") is True
+            found = memory.find(user, str(args.get("query", "")), everywhere=everywhere, fail_fast=True, **place)["facts"]
+            return {"facts": [{**_listed(fact), **_picked(fact, "project")} for fact in found]}
         try:
             if name == "sideband_recall":
                 fact = memory.decode(user, label, fail_fast=True, **place)
@@ -498,7 +508,7 @@ def _names_text(own: List[Dict[str, Any]]) -> str:
         left -= count
     is_counted = left > 0 or texts != [whole for whole, _, _ in groups]
     more = [f"{left} more labels"] if left else []
-    return "; ".join([*texts, *more]) + (" (recall has their names)" if is_counted else "")
+    return "; ".join([*texts, *more]) + (" (find has the rest)" if is_counted else "")
 
 
 def _groups_text(labels: List[Dict[str, Any]], text_of: Any) -> str:

@@ -1,5 +1,5 @@
 /**
- * sideband recall, forget, facts, context: the memory for a person at a terminal. The commands use the memory as an
+ * sideband recall, find, forget, facts, context: the memory for a person at a terminal. The commands use the memory as an
  * agent in the same folder does.
  */
 
@@ -25,6 +25,38 @@ export const recall: Command = memoryCommand(
   async ({ memory, userId, project, words: [label], print }) => {
     const answer = await orNoFact(memory.decode(userId, label, { project }), userId, label);
     print(answer.value, answer);
+  },
+);
+
+export const find: Command = memoryCommand(
+  {
+    name: "find",
+    summary: "find facts by words",
+    words: ["WORDS..."],
+    usage: "[--everywhere] [--limit N]",
+    options: `  --everywhere    in all projects; what an agent here would see comes first
+  --limit N       how many facts at most, 1 to 50 (default 10)`,
+    about: `Prints the facts that have these words in their label, its description or their value, the best first, as LABEL=value
+lines. The order of the words, their endings, case, accents and a slip do not matter. A line # in PROJECT says where
+the next fact is kept, if it is not the person's own.`,
+    failures: "1 if nothing is found",
+    check({ texts: { limit } }) {
+      if (limit !== undefined && !(/^\d{1,2}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 50))
+        throw new UsageError("--limit takes a whole number from 1 to 50");
+    },
+  },
+  async ({ memory, userId, project, words, texts: { limit }, flags: { everywhere, json }, print }) => {
+    const asked = { project, everywhere, limit: limit === undefined ? undefined : Number(limit) };
+    const answer = await memory.find(userId, words.join(" "), asked);
+    if (answer.facts.length === 0 && !json) {
+      const elsewhere = everywhere ? "" : "; --everywhere looks in all projects";
+      throw new CommandError(`${userId} has no fact with these words${elsewhere}`);
+    }
+    const lines = answer.facts.flatMap(({ label, value, project: place }) => [
+      ...(place === undefined ? [] : [`# in ${place}`]),
+      `${label}=${value}`,
+    ]);
+    print(lines.join("\n"), answer);
   },
 );
 

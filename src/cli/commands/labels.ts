@@ -202,7 +202,7 @@ export const labelsRemove: Command = memoryCommand(
   {
     name: "labels remove",
     summary: "remove labels of your own that nothing uses",
-    words: ["LABEL…"],
+    words: ["LABEL..."],
     about: `Removes labels, unless somebody has a fact with one, or the history of it: forget those first, or hide the
 label (sideband labels hide). Added again, it is the same label as before.`,
     failures: "1 if one is in use, or there is no such label: those before it were removed",

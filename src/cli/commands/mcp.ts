@@ -17,7 +17,7 @@ export const mcp: Command = defineCommand(
     name: "mcp",
     summary: "serve memory to an agent over MCP (standard input and output)",
     usage: MEMORY_USAGE,
-    about: `Serves the tools remember, recall, forget, add_label and history, the resource sideband://memory/USER and the prompt
+    about: `Serves the tools remember, recall, find, forget, add_label and history, the resource sideband://memory/USER and the prompt
 "context" for one user; with SIDEBAND_INCLUDE=both the sealed block, too, with flush and read_block. The project is the git
 repository of the client's first root or of the working directory (SIDEBAND_PROJECT; "off" for none). With --url,
 SIDEBAND_API_URL or SIDEBAND_API_KEY it uses that service; otherwise it uses the owner of the data folder. If the

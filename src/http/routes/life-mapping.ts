@@ -3,11 +3,13 @@
 import { CHANNEL_COUNT } from "../../base/limits.ts";
 import type {
   ChangesAnswer,
+  FindAnswer,
   HistoryAnswer,
   LabelAnswer,
   RollbackAnswer,
   UsersAnswer,
 } from "../../contract/answers.ts";
+import type { FoundRecord } from "../../memory/find.ts";
 import type { FactEvent, FactHistory, KeptValue, RollbackResult } from "../../memory/history.ts";
 import type { LabelTerms } from "../../memory/labels.ts";
 import type { ListedUser } from "../../memory/users.ts";
@@ -48,6 +50,23 @@ export function changesAnswer(
       ...renamedFrom(event.renamedFrom),
     })),
     next_cursor: nextCursor,
+  };
+}
+
+export function findAnswer(userId: string, query: string, found: readonly FoundRecord[]): FindAnswer {
+  return {
+    user_id: userId,
+    query,
+    by: "words",
+    facts: found.map(({ record, score }) => ({
+      label: record.label,
+      value: record.value,
+      place: placeKind(record.place),
+      ...projectField(record),
+      updated_at: timeText(record.updatedAtMs),
+      ...(record.writtenBy === null ? {} : { written_by: record.writtenBy }),
+      score: Math.round(score * 1000) / 1000,
+    })),
   };
 }
 

@@ -1,4 +1,4 @@
-/** What is read: GET /context, /decode, /decode/model, /facts and /history. And blocks: POST /flush and /read. */
+/** What is read: GET /context, /decode, /decode/model, /facts, /facts/find and /facts/history. And blocks: POST /flush and /read. */
 
 import { createHash } from "node:crypto";
 import { andThen } from "../../base/maybe-promise.ts";
@@ -6,6 +6,7 @@ import type { ContextAnswer } from "../../contract/answers.ts";
 import { type Include, readContext, type UserContext } from "../../memory/context.ts";
 import { type DecodedFact, decodeFact, decodeThroughModel } from "../../memory/decode.ts";
 import { listFacts } from "../../memory/facts.ts";
+import { FOUND_DEFAULT, findUserFacts } from "../../memory/find.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { factHistory } from "../../memory/history.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
@@ -25,7 +26,7 @@ import {
   modelDecodeAnswer,
   readAnswer,
 } from "./answer-mapping.ts";
-import { historyAnswer } from "./life-mapping.ts";
+import { findAnswer, historyAnswer } from "./life-mapping.ts";
 
 export function recallRoutes({ memory }: HttpServices, contexts: ContextAnswers) {
   const decodeModel: Handlers["decodeModel"] = async (call) => {
@@ -60,6 +61,16 @@ export function recallRoutes({ memory }: HttpServices, contexts: ContextAnswers)
       const person = { userId, project };
       const facts = await listFacts(memory, call.caller.account, person, { details: isTrue(details) });
       return factsAnswer(userId, facts, project);
+    },
+
+    async find(call) {
+      const { user_id: userId, q: query, project, limit, everywhere } = call.query;
+      const found = await findUserFacts(memory, call.caller.account, {
+        ...{ userId, query, project },
+        limit: Number(limit ?? FOUND_DEFAULT),
+        everywhere: isTrue(everywhere),
+      });
+      return findAnswer(userId, query, found);
     },
 
     async history(call) {

@@ -7,6 +7,7 @@ import type {
   EarlierFact,
   FactRecord,
   FreeLabelsAsked,
+  LifeAsked,
   UserDescription,
   UserLife,
   UserState,
@@ -43,12 +44,6 @@ import { isPlaceKey } from "./user-facts.ts";
 
 /** Users that a walk reads at once. */
 const PAGE = 256;
-
-export interface LifeOptions {
-  readonly nowMs: number;
-  readonly place?: Place;
-  readonly label?: string;
-}
 
 export interface ListOptions {
   readonly prefix: string;
@@ -154,7 +149,7 @@ export function* readLife(
   reader: Reader,
   account: string,
   userId: string,
-  { nowMs, place, label }: LifeOptions,
+  { nowMs, place, label, isPresent = false }: LifeAsked,
 ): Sliced<UserLife | undefined> {
   const stamp = readStamp(reader, account, userId);
   if (stamp === undefined) return undefined;
@@ -164,11 +159,12 @@ export function* readLife(
       label === undefined
         ? yield* factsOf(reader, account, userId, at)
         : [factAt(reader, account, userId, { place: at, label })].filter((fact) => fact !== undefined);
+    for (const fact of stored) if (isLive(fact, nowMs)) life.facts.push(fact);
+    if (isPresent) continue;
     const kept = yield* earlierAt(reader, account, userId, { place: at, label });
     const expired = stored.filter((fact) => !isLive(fact, nowMs)).map(asExpired);
     if (expired.length > 0) kept.push(...expired);
     if (expired.length > 0) kept.sort(byLabelAndOrdinal);
-    for (const fact of stored) if (isLive(fact, nowMs)) life.facts.push(fact);
     for (const fact of kept) life.earlier.push(fact);
   }
   return { stamp, ...life };

@@ -16,6 +16,7 @@ import type {
   BackupReport,
   CompactReport,
   FactRecord,
+  LifeAsked,
   PlacedCode,
   Progress,
   Store,
@@ -46,7 +47,6 @@ import {
   countFacts,
   describeUser,
   findDamage,
-  type LifeOptions,
   type ListOptions,
   listPlaces,
   listUsers,
@@ -213,7 +213,7 @@ export class LmdbStore implements Store {
     return this.#readInSlices(view.account, (reader) => readUser(reader, view));
   }
 
-  readLife(account: string, userId: string, options: LifeOptions): Promise<UserLife | undefined> {
+  readLife(account: string, userId: string, options: LifeAsked): Promise<UserLife | undefined> {
     return this.#readInSlices(account, (reader) => readLife(reader, account, userId, options));
   }
 

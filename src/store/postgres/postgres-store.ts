@@ -18,6 +18,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import type {
   CompactReport,
   FactRecord,
+  LifeAsked,
   PlacedCode,
   Store,
   StoreStatistics,
@@ -179,11 +180,7 @@ export class PostgresStore implements Store, EventLog {
     );
   }
 
-  readLife(
-    account: string,
-    userId: string,
-    options: { nowMs: number; place?: Place; label?: string },
-  ): Promise<UserLife | undefined> {
+  readLife(account: string, userId: string, options: LifeAsked): Promise<UserLife | undefined> {
     const query = facts.readLife(account, userId, options, this.#turnOf({ account }));
     return this.#ofUser(account, userId, () => this.#database.read(query));
   }

@@ -30,6 +30,7 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   forgetUser: ["forgetUser", "user_id"],
   append: ["append", "user_id", "label", "item"],
   remove: ["remove", "user_id", "label", "item"],
+  find: ["find", "user_id", "q"],
   history: ["history", "user_id", "label"],
   restore: ["restore", "user_id", "label", "revision"],
   rename: ["rename", "user_id", "label", "to"],

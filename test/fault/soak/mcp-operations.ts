@@ -7,7 +7,7 @@ import { MCP_ERAS, type McpCall, mcpRequest, rpcAnswers, toolRequest } from "../
 import { indexOf, newValue, pairs, type UserModel } from "./model.ts";
 import type { Operation, SoakWorld, WriteOptions } from "./world.ts";
 
-const TOOLS = ["remember", "recall", "forget", "history"];
+const TOOLS = ["remember", "recall", "find", "forget", "history"];
 /** The service looks for changes every two seconds. */
 const NOTICE_TIMEOUT_MS = 30_000;
 

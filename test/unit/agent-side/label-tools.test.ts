@@ -178,7 +178,7 @@ const NAMES = (
   "sprint release incident runbook dashboard customer plan invoice refund region contract"
 ).split(" ");
 
-test("the list of tools takes at most 800 tokens with the 40 labels, and 1,500 with 256 of whatever length", () => {
+test("the list of tools takes at most 770 tokens with the 40 labels, and 1,500 with 256 of whatever length", () => {
   const count = o200kCounter();
   const own = (nameOf: (i: number) => string): ToolLabel[] =>
     Array.from({ length: 216 }, (_, i) => ({
@@ -189,14 +189,14 @@ test("the list of tools takes at most 800 tokens with the 40 labels, and 1,500 w
     }));
   const with256 = (labels: ToolLabel[]) => count(listText([...STANDARD_TOOL_LABELS, ...labels]));
   const standard = count(listText(STANDARD_TOOL_LABELS));
-  assert.ok(standard <= 800, `${standard} tokens`);
+  assert.ok(standard <= 770, `${standard} tokens`);
   const usual = with256(own((i) => NAMES[Math.floor(i / 8)]));
   assert.ok(usual <= 1_500, `${usual} tokens`);
   const long = with256(own((i) => `${NAMES[i % 27]}_${NAMES[(7 * i) % 27]}_${NAMES[(5 * i) % 27]}_${i}`));
   assert.ok(long <= 1_500, `${long} tokens`);
   // With more names than have a place, groups have their count.
   const counted = listText(own((i) => `${"long_".repeat(8)}${i}`));
-  assert.match(counted, /FAMILY: long_.*; TRAVEL: 27 labels \(recall has their names\)"/);
+  assert.match(counted, /FAMILY: long_.*; TRAVEL: 27 labels \(find has the rest\)"/);
 });
 
 test("the labels that a person has made come before the standard ones, as names, and else as counts", () => {
@@ -207,17 +207,14 @@ test("the labels that a person has made come before the standard ones, as names,
     text(["USER.name", "TEAM.lead", "PEOPLE.grace", "TEAM.room", "PEOPLE.hal"]),
     /: TEAM: lead \("who leads"\); PEOPLE: grace, hal; TEAM: room; USER: name, /,
   );
-  assert.doesNotMatch(text([], STANDARD_TOOL_LABELS), /recall has/);
+  assert.doesNotMatch(text([], STANDARD_TOOL_LABELS), /find has/);
   const many = Array.from({ length: 10_000 }, (_, i) => `NOTE.n${i}`);
   assert.match(
     text(["PEOPLE.grace", ...many]),
-    /; PEOPLE: grace; NOTE: 10000 labels \(recall has their names\); USER: /,
+    /; PEOPLE: grace; NOTE: 10000 labels \(find has the rest\); USER: /,
   );
   const groups = Array.from({ length: 1_000 }, (_, i) => `GROUP_NUMBER_${i}.name`);
-  assert.match(
-    text(groups),
-    /; GROUP_NUMBER_0: name; .*; \d{3} more labels \(recall has their names\); USER: /,
-  );
+  assert.match(text(groups), /; GROUP_NUMBER_0: name; .*; \d{3} more labels \(find has the rest\); USER: /);
   const count = o200kCounter();
   for (const personal of [many, groups]) assert.ok(count(text(personal, STANDARD_TOOL_LABELS)) <= 1_000);
 });

@@ -185,17 +185,39 @@ test("remember takes where a fact comes from, and recall, history and the prompt
   assert.deepEqual(read_labels, ["USER.os"]);
 });
 
+test("find has the facts with words of a query, the best first, and with everywhere those of other projects", async (context) => {
+  const { call } = await setUp(context);
+  await call("remember", { label: "FAMILY.wife", value: "Grace" });
+  await call("remember", { label: "FAMILY.wife_birthday", value: "14 May" });
+  await call("remember", { label: "TASK.next", value: "a cake for the birthday" }, { project: "loom" });
+  const found = await call("find", { query: "birtday of my wife" });
+  const updated_at = "2026-11-16T12:00Z";
+  assert.deepEqual(found, {
+    facts: [
+      { label: "FAMILY.wife_birthday", value: "14 May", updated_at },
+      { label: "FAMILY.wife", value: "Grace", updated_at },
+    ],
+  });
+  const cake = { label: "TASK.next", value: "a cake for the birthday", updated_at, project: "loom" };
+  assert.deepEqual(await call("find", { query: "cake", everywhere: null }), { facts: [] });
+  assert.deepEqual(await call("find", { query: "cake", everywhere: true }), { facts: [cake] });
+  assert.deepEqual(await call("find", { query: "cake" }, { project: "loom" }), { facts: [cake] });
+  for (const query of ["", "x".repeat(201)])
+    await assert.rejects(call("find", { query }), { code: "invalid_request" });
+  await assert.rejects(call("find", {}), { code: "invalid_request" });
+});
+
 test("an error names tools, not calls of the service", async (context) => {
   const { call } = await setUp(context);
   const errorOf = async (input: object, addsLabels = true) =>
     toolErrorText(await call("remember", input).catch((error) => error), addsLabels);
   assert.match(
     await errorOf({ label: "zoo.Bear", value: "x" }),
-    /^unknown_label: .* A label is GROUP\.name\. .* add_label adds one\.$/,
+    /^unknown_label: .* A label is GROUP\.name\. .* add_label adds one; find finds facts by words\.$/,
   );
   assert.match(
     await errorOf({ label: "zoo.Bear", value: "x" }, false),
-    /remember lists those of the account\.$/,
+    /remember lists those of the account; find finds facts by words\.$/,
   );
   await call("remember", { label: "PEOPLE.grace", value: "x" });
   for (const tool of ["recall", "forget", "history"])
@@ -258,6 +280,7 @@ test("each tool is annotated as what it does, and the block's tools are there on
   assert.deepEqual(Object.fromEntries(hints), {
     remember: "writes",
     recall: "reads",
+    find: "reads",
     forget: "destroys",
     add_label: "writes",
     history: "writes",
@@ -266,9 +289,9 @@ test("each tool is annotated as what it does, and the block's tools are there on
   });
   const names = (hasBlock: boolean, addsLabels = true) =>
     toolsFor({ hasBlock, addsLabels }).map(({ name }) => name);
-  assert.deepEqual(names(false), ["remember", "recall", "forget", "add_label", "history"]);
-  assert.deepEqual(names(true).slice(5), ["flush", "read_block"]);
-  assert.deepEqual(names(false, false), ["remember", "recall", "forget", "history"]);
+  assert.deepEqual(names(false), ["remember", "recall", "find", "forget", "add_label", "history"]);
+  assert.deepEqual(names(true).slice(6), ["flush", "read_block"]);
+  assert.deepEqual(names(false, false), ["remember", "recall", "find", "forget", "history"]);
 });
 
 test("add_label alone is marked as reaching beyond the session", () => {

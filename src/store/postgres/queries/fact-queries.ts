@@ -10,6 +10,7 @@ import type {
   EarlierFact,
   FactRecord,
   FreeLabelsAsked,
+  LifeAsked,
   PlacedCode,
   UserDescription,
   UserLife,
@@ -96,7 +97,7 @@ type LifeRow = UserRow & {
 export function readLife(
   account: string,
   userId: string,
-  { nowMs, place, label }: { readonly nowMs: number; readonly place?: Place; readonly label?: string },
+  { nowMs, place, label, isPresent = false }: LifeAsked,
   turn: Turn,
 ): Query<UserLife | undefined> {
   const slot = userSlot(account, userId);
@@ -118,12 +119,13 @@ export function readLife(
           UNION ALL
           SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin,
             NULL, ended, ended_at_ms, former
-          FROM sideband.history WHERE ${isOfUser}
+          FROM sideband.history WHERE ${isOfUser} AND NOT ${isPresent}::boolean
         ) AS f ON true
         ORDER BY f.place, f.label, f.ordinal`,
     );
     if (rows[0].user_revision === null) return undefined;
-    return { stamp: stampOf(rows[0].user_revision), ...(await inSlices(lifeOf(rows), turn)) };
+    const life = await inSlices(lifeOf(rows), turn);
+    return { stamp: stampOf(rows[0].user_revision), ...life, ...(isPresent ? { earlier: [] } : {}) };
   };
 }
 
