@@ -20,7 +20,7 @@ export interface WrittenImport {
 export async function writeImport(
   memory: ServiceCalls<string>,
   userId: string,
-  { writes, labels }: ImportPlan,
+  { writes, labels }: Pick<ImportPlan, "writes" | "labels">,
   writtenBy: string,
   step: (count: number) => void,
 ): Promise<WrittenImport> {

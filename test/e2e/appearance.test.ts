@@ -103,10 +103,45 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await rememberSome(visit);
     await openMemory(visit, "#user=ada");
     await page.getByRole("button", { name: "Add a fact" }).click();
-    await page.getByRole("combobox", { name: "Label", exact: true }).selectOption("new");
+    await page.getByRole("button", { name: /^A label for all users/ }).click();
     await page.getByText("More: fixed choices").click();
     await page.getByRole("button", { name: "Undo everything since then …" }).click();
     await says(/This is what changes/);
+  },
+  "memory-labels": async (visit) => {
+    const { page, says } = visit;
+    await rememberSome(visit);
+    await openMemory(visit, "#user=ada");
+    await page.getByRole("button", { name: "Add a fact" }).click();
+    await page.getByRole("combobox", { name: "Label", exact: true }).fill("FAMILY.wief");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Value of FAMILY.wief").fill("Chidi");
+    await page.keyboard.press("Enter");
+    await says(/Did you mean FAMILY\.wife\?/);
+    await page.getByRole("button", { name: "Rename USER.os" }).click();
+    await page.getByRole("combobox", { name: "New label of USER.os" }).fill("the");
+  },
+  "memory-import": async (visit) => {
+    const { page, says } = visit;
+    await rememberSome(visit);
+    await openMemory(visit, "#user=ada");
+    const notes = [
+      ...["# Notes", "## About me", "- Name: Ada King", "- I like tea, and walks by the sea.", "## Family"],
+      ...[
+        "- Wife: Chidi, 3 May",
+        "- Dog: Turing",
+        "## Tasks",
+        "- Deadline: 2026-12-24",
+        "- Wifi password: Sommer2019!",
+      ],
+    ].join("\n");
+    const file = { name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from(notes) };
+    await page.locator("input[type=file]").setInputFiles(file);
+    await says(/^It is text: /);
+    await page.getByText(/lines? left out, with the reasons/).click();
+    await page.getByRole("button", { name: /^Change FAMILY.dog/ }).click();
+    await page.getByLabel("Value of FAMILY.dog").waitFor();
   },
   "memory-erase": async (visit) => {
     await rememberSome(visit);
@@ -241,6 +276,10 @@ const LONG_VALUES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await page.getByRole("button", { name: "Edit USER.name" }).click();
     await page.getByRole("button", { name: "Forget PREF.response_style" }).click();
     await says(/is forgotten/);
+    const text = `${label}=${LONG} x\nPREF.tone=${LONG}\n${LONG}${LONG}`;
+    const file = { name: `${LONG}.md`, mimeType: "text/markdown", buffer: Buffer.from(text) };
+    await page.locator("input[type=file]").setInputFiles(file);
+    await says(/^It is text: /);
   },
   account: async ({ page, running, open, says }) => {
     const account = LONG.slice(0, 64);
