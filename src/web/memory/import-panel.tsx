@@ -22,16 +22,16 @@ import {
 } from "./import-draft.ts";
 import { FileQuestions, ProjectQuestion } from "./import-questions.tsx";
 import { ImportRows, lineText } from "./import-rows.tsx";
-import { FILE_BUTTON } from "./imported-file.tsx";
 import { usePage } from "./page-context.ts";
 import { undoAction } from "./writes.ts";
 
 interface ImportPanelProps {
   readonly file: File;
   readonly onClose: () => void;
+  readonly onCancel: () => void;
 }
 
-export function ImportPanel({ file, onClose }: ImportPanelProps) {
+export function ImportPanel({ file, onClose, onCancel }: ImportPanelProps) {
   const page = usePage();
   const { api, memory, live, showToast, labelsLeft, mayMakeLabels } = page;
   const { userId } = memory;
@@ -108,14 +108,7 @@ export function ImportPanel({ file, onClose }: ImportPanelProps) {
               }
             />
           )}
-          <Button
-            disabled={busy}
-            onClick={() => {
-              onClose();
-              document.getElementById(FILE_BUTTON)?.focus();
-            }}
-            text="Cancel"
-          />
+          <Button disabled={busy} onClick={onCancel} text="Cancel" />
         </p>
         {open.length > 0 && <p class="hint">Name the project first, or leave its facts out.</p>}
       </Card>

@@ -1,6 +1,5 @@
 /** A file to import, dropped on the page or chosen. What reads it is loaded only then. */
 
-import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../parts/fields.tsx";
 import { useQuery } from "../parts/hooks.ts";
@@ -11,11 +10,13 @@ interface ImportedFileProps {
   readonly onClose: () => void;
 }
 
+type Panel = typeof import("./import-panel.tsx").ImportPanel;
+
 /** The id of the button that chooses a file. */
-export const FILE_BUTTON = "import-file";
+const FILE_BUTTON = "import-file";
 
 export function ImportedFile(props: ImportedFileProps) {
-  const [loaded, setLoaded] = useState<{ readonly Panel: ComponentType<ImportedFileProps> }>();
+  const [loaded, setLoaded] = useState<{ readonly Panel: Panel }>();
   const { error, query } = useQuery();
   useEffect(() => {
     query(
@@ -24,7 +25,11 @@ export function ImportedFile(props: ImportedFileProps) {
     );
   }, []);
   if (loaded === undefined) return error === undefined ? <Loading /> : <ErrorNotice error={error} />;
-  return <loaded.Panel {...props} />;
+  const cancel = () => {
+    props.onClose();
+    document.getElementById(FILE_BUTTON)?.focus();
+  };
+  return <loaded.Panel {...props} onCancel={cancel} />;
 }
 
 export function FileButton({ onFile }: { readonly onFile: (file: File) => void }) {

@@ -17,13 +17,13 @@ interface RenameFactProps {
 }
 
 /** What the person has to answer first. */
-type Question = { readonly near: string } | "merge";
+type RenameQuestion = { readonly near: string } | "merge";
 
 export function RenameFact({ fact, onClose }: RenameFactProps) {
   const page = usePage();
   const { labels, state } = page;
   const [choice, setChoice] = useState(NO_CHOICE);
-  const [question, setQuestion] = useState<Question>();
+  const [question, setQuestion] = useState<RenameQuestion>();
   const { busy, error, run, clearError } = useAction();
   const { label: to, isNew } = choice;
   const choose = (chosen: typeof choice) => {
