@@ -49,6 +49,12 @@ export type Label = (typeof LABELS)[number];
 /** What a label looks like: a group, a dot, a name. */
 export const LABEL_FORM = /^[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}$/;
 
+/** Whose the facts of a label are where the account does not say it. */
+export function scopeOfLabel(label: string): "person" | "project" | "worktree" {
+  if (label.startsWith("TASK.") || label === "PROJ.branch") return "worktree";
+  return label.startsWith("PROJ.") ? "project" : "person";
+}
+
 /** The group of a label: what stands before its dot. */
 export function groupOf(label: string): string {
   return label.slice(0, label.indexOf("."));

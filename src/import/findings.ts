@@ -28,6 +28,8 @@ export interface FoundFact extends Finding {
 export interface LeftOutLine extends Finding {
   readonly text: string;
   readonly why: string;
+  /** Whose it is, where the file has the memory of several users. */
+  readonly ofUser?: string | undefined;
 }
 
 export interface FoundMemory {
@@ -44,19 +46,26 @@ export interface FoundMemory {
 /** What cannot be read at all, in words for a person. */
 export class UnreadableFileError extends Error {
   override name = "UnreadableFileError";
+
+  /** @param missing what the person has to say: whose memory it is, of these users, or which format it has */
+  constructor(
+    message: string,
+    readonly missing?: { readonly users: readonly string[] } | "format",
+  ) {
+    super(message);
+  }
 }
 
 /** The one user of a file, or the wanted one of several. */
 export function chosenUser(users: ReadonlySet<string>, wanted: string): string | undefined {
   if (users.has(wanted) || users.size === 0) return users.size === 0 ? undefined : wanted;
   if (users.size === 1) return [...users][0];
-  const names = [...users].sort().slice(0, 5).join(", ");
-  throw new UnreadableFileError(
-    `it holds the memory of ${users.size} users (${names}${users.size > 5 ? ", …" : ""}): name one with --of`,
-  );
+  const names = [...users].sort();
+  const first = names.slice(0, 5).join(", ") + (names.length > 5 ? ", …" : "");
+  throw new UnreadableFileError(`it holds the memory of ${names.length} users (${first})`, { users: names });
 }
 
 /** Of the file's users another one. */
-export function ofAnotherUser(userId: string): string {
-  return `it is ${userId}'s: --of ${userId} imports it`;
+export function ofAnotherUser(ofUser: string): Pick<LeftOutLine, "why" | "ofUser"> {
+  return { why: `it is ${ofUser}'s`, ofUser };
 }

@@ -49,9 +49,12 @@ type FileContent = { readonly records: readonly LocatedValue[] } | { readonly te
 
 const TEXT_FORMATS: readonly (FormatName | undefined)[] = ["text", "lines", "csv"];
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
+const FILE_BYTES_MAX = 64 << 20;
 
 /** The text of a file. */
 export function decodedText(bytes: Uint8Array): string {
+  if (bytes.length > FILE_BYTES_MAX) throw new UnreadableFileError("it is larger than 64 MiB");
+  if (bytes.length === 0) throw new UnreadableFileError("it is empty");
   const [a, b] = bytes;
   if ((a === 0x50 && b === 0x4b) || (a === 0x1f && b === 0x8b))
     throw new UnreadableFileError("it is packed: unpack it, and import the file inside");
@@ -187,7 +190,8 @@ function formatOf(content: FileContent, name: string): FormatName {
     return "supermemory";
   if (memory !== undefined || has("results") || profileOf(first) !== undefined) return "mem0";
   throw new UnreadableFileError(
-    `it is JSON, but none that is known; known are ${Object.values(FORMATS).slice(2, 8).join(", ")} (--as NAME says which)`,
+    `it is JSON, but none that is known; known are ${Object.values(FORMATS).slice(2, 8).join(", ")}`,
+    "format",
   );
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { RefusedValueError, sanitizeValue } from "../agent-side/secrets.ts";
-import { groupOf } from "../base/channel-labels.ts";
+import { scopeOfLabel } from "../base/channel-labels.ts";
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
 import type { ChannelsAnswer, PlaceKind, StoredFact } from "../contract/answers.ts";
@@ -87,7 +87,7 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
     options.step();
     const terms = known.get(fact.label) ?? {};
     const kept = keptOf(fact, terms, options);
-    const target = targetOf(fact, terms.scope ?? scopeOf(fact.label), options.project);
+    const target = targetOf(fact, terms.scope ?? scopeOfLabel(fact.label), options.project);
     if ("why" in kept) leave(fact, kept.why, kept.isShown);
     else if (target === undefined && options.isPersonOnly) leave(fact, NO_PROJECT);
     else {
@@ -125,13 +125,6 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
     leftOut: leftOut.sort((a, b) => a.line - b.line),
     labels: newLabels.filter(({ label }) => written.has(label)),
   };
-}
-
-/** Whose the facts of a label are where the account does not say it. */
-function scopeOf(label: string): PlaceKind {
-  const group = groupOf(label);
-  if (group === "TASK" || label === "PROJ.branch") return "worktree";
-  return group === "PROJ" ? "project" : "person";
 }
 
 /** Whether the label has words of the value, which may be those of a secret. */

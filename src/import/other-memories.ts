@@ -63,7 +63,7 @@ export function readMemories(
     const { line, text } = textOf(memory) ?? { line: memory.line, text: "" };
     const isDeleted =
       textField(memory, "state") === "deleted" || fieldOf(memory, "isForgotten")?.value === true;
-    if (owner !== userId) found.leftOut.push({ line, text, why: ofAnotherUser(owner!) });
+    if (owner !== userId) found.leftOut.push({ line, text, ...ofAnotherUser(owner!) });
     else if (isDeleted) found.leftOut.push({ line, text, why: DELETED });
     else if (text.trim() === "")
       found.leftOut.push({ line, text: textField(memory, "title") ?? "", why: EMPTY });
@@ -148,7 +148,7 @@ export function readLangGraph(
         : 0;
     const text = textOf(value);
     const isText = text !== undefined && (fields === 1 || MACHINE_KEY.test(key));
-    if (owner !== userId) found.leftOut.push({ line: item.line, text: key, why: ofAnotherUser(owner!) });
+    if (owner !== userId) found.leftOut.push({ line: item.line, text: key, ...ofAnotherUser(owner!) });
     else if (isText && MACHINE_KEY.test(key)) readPiece(text.text, { line: text.line }, names, topic, found);
     else if (isText) found.facts.push({ line: text.line, ...names.keyed(spaced(key), text.text, topic) });
     else if (value === undefined || fields === 0 || titleOf(value) === "")

@@ -7,7 +7,7 @@
 
 import { assert } from "../base/assert.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
-import { LABEL_FORM } from "../base/channel-labels.ts";
+import { LABEL_FORM, scopeOfLabel } from "../base/channel-labels.ts";
 import { CHANNELS, findChannel } from "../base/channels.ts";
 import { isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
@@ -22,25 +22,19 @@ export type LabelTerms = Omit<LabelRecord, "createdAtMs" | "scope" | "removed"> 
   readonly createdAtMs?: number;
 };
 
-/** TASK facts and the branch belong to the worktree, the other PROJ facts to the project. */
-function standardScope(label: string): Scope {
-  if (label.startsWith("TASK.") || label === "PROJ.branch") return "worktree";
-  return label.startsWith("PROJ.") ? "project" : "person";
-}
-
 const STANDARD: readonly LabelTerms[] = CHANNELS.map((channel) => ({
   ...channel,
   oneOf: null,
   maxBytes: null,
   ttlS: null,
-  scope: standardScope(channel.label),
+  scope: scopeOfLabel(channel.label),
   hidden: false,
 }));
 
 /** A label that only a person can have. Its number is not known here: the channel stands for all of them. */
 function freeTerms(label: string): LabelTerms {
   const terms = { description: "", example: "", oneOf: null, maxBytes: null, ttlS: null, hidden: false };
-  return { ...terms, channel: CHANNEL_COUNT_MAX, label, scope: standardScope(label) };
+  return { ...terms, channel: CHANNEL_COUNT_MAX, label, scope: scopeOfLabel(label) };
 }
 
 /** Whether a label is one that only a person can have. */

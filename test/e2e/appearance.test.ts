@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { packageFolder } from "../agents/built.ts";
+import { MEMORY_LOOKS, openMemory } from "./memory-looks.ts";
 import { PHONE_WIDTHS, sidewaysScrollers } from "./sideways.ts";
 import { ADMIN_TOKEN, DESK, OUTPUT, PHONE, type Visit, visit } from "./visit.ts";
 
@@ -78,42 +79,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await page.getByRole("button", { name: "Hide USER.os" }).click();
     await says("The 40 standard labels, 1 hidden");
   },
-  "memory-users": async (visit) => {
-    await rememberSome(visit);
-    await openMemory(visit, "");
-    await visit.says("grace");
-  },
-  memory: async (visit) => {
-    const { page, running, says } = visit;
-    await rememberSome(visit);
-    await openMemory(visit, `#user=ada&project=${PROJECT}`);
-    await says(/% full/);
-    await page.getByRole("button", { name: "History of PREF.response_style" }).click();
-    await says("Write it again");
-    await page.getByRole("button", { name: "Edit TASK.deadline" }).click();
-    await page.getByLabel("Value of TASK.deadline").fill("2026-12-24, at noon");
-    const body = { user_id: "ada", label: "TASK.deadline", value: "2026-12-08", scope: "person" };
-    await running.call("POST", "/encode", { body: { ...body, project: PROJECT, written_by: "codex" } });
-    await says("Save mine all the same");
-    await page.getByRole("button", { name: "Forget USER.os" }).click();
-    await says(/USER.os is forgotten/);
-  },
-  "memory-add": async (visit) => {
-    const { page, says } = visit;
-    await rememberSome(visit);
-    await openMemory(visit, "#user=ada");
-    await page.getByRole("button", { name: "Add a fact" }).click();
-    await page.getByRole("combobox", { name: "Label", exact: true }).selectOption("new");
-    await page.getByText("More: fixed choices").click();
-    await page.getByRole("button", { name: "Undo everything since then …" }).click();
-    await says(/This is what changes/);
-  },
-  "memory-erase": async (visit) => {
-    await rememberSome(visit);
-    await openMemory(visit, "#user=ada");
-    await visit.page.getByRole("button", { name: "Erase everything …" }).click();
-    await visit.says("This cannot be undone.");
-  },
+  ...MEMORY_LOOKS,
   "console-sign-in": async ({ page, open }) => {
     await open("/console");
     await page.getByLabel("Admin token").waitFor();
@@ -241,6 +207,10 @@ const LONG_VALUES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await page.getByRole("button", { name: "Edit USER.name" }).click();
     await page.getByRole("button", { name: "Forget PREF.response_style" }).click();
     await says(/is forgotten/);
+    const text = `${label}=${LONG} x\nPREF.tone=${LONG}\n${LONG}${LONG}`;
+    const file = { name: `${LONG}.md`, mimeType: "text/markdown", buffer: Buffer.from(text) };
+    await page.locator("input[type=file]").setInputFiles(file);
+    await says(/^It is text: /);
   },
   account: async ({ page, running, open, says }) => {
     const account = LONG.slice(0, 64);
@@ -335,33 +305,6 @@ function outsideTheirCard(page: Page): Promise<string[]> {
         ({ localName, className, textContent }) => `${localName}.${className} ${textContent?.slice(0, 30)}`,
       ),
   );
-}
-
-const PROJECT = "loom-3f2a9c81d04e";
-
-/** A memory as agents leave it behind: own labels, ends, earlier values, a project. */
-async function rememberSome({ running }: Visit): Promise<void> {
-  const post = (path: string, body: object) => running.call("POST", path, { body });
-  await post("/channels", { label: "FAMILY.wife", description: "What the user's wife is called" });
-  const ada = { user_id: "ada", written_by: "claude-code" };
-  const facts = [
-    { label: "USER.name", value: "Ada Lovelace" },
-    { label: "USER.os", value: "Debian 13" },
-    { label: "PREF.response_style", value: "Short, with the reason first and the caveats last" },
-    { label: "TASK.deadline", value: "2026-12-01", ttl_s: 550_000 },
-    { label: "FAMILY.wife", value: "Chidi, 3 May" },
-  ];
-  await post("/encode/batch", { ...ada, facts });
-  const style = "Short answers, with the reason first and no caveats";
-  await post("/encode", { ...ada, label: "PREF.response_style", value: style });
-  await post("/encode", { ...ada, label: "TASK.next", value: "the gate", project: PROJECT });
-  await post("/encode", { user_id: "grace", label: "USER.name", value: "Grace" });
-}
-
-async function openMemory({ page, running, open }: Visit, hash: string): Promise<void> {
-  await open(`/memory${hash}`);
-  await page.getByLabel("Your key").fill(running.key);
-  await page.keyboard.press("Enter");
 }
 
 async function showPlayground({ open, says }: Visit): Promise<void> {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Page, Route } from "playwright-core";
 import type { Running } from "../http/running-service.ts";
-import { factOf, labelField, openMemory, press, remember } from "./memory-visit.ts";
+import { chooseLabel, factOf, labelField, openMemory, press, remember } from "./memory-visit.ts";
 import { visit } from "./visit.ts";
 
 const PROJECT = "loom-3f2a9c81d04e";
@@ -124,7 +124,7 @@ visit(
     assert.equal((await factsIn(running))[LABEL].value, "cheerful again");
     await page.keyboard.press("Escape");
     await press(page, "Add a fact");
-    await labelField(page).selectOption("USER.name");
+    await chooseLabel(page, "USER.name");
     await page.getByLabel("Value of USER.name").fill("Ada");
     await overtake({ label: "USER.name", value: "Eve" });
     await press(page, "Remember it");
@@ -152,13 +152,13 @@ visit("what is cancelled, closed or kept changes nothing", async (visit) => {
     assert.equal(await valueField(page).inputValue(), "calm", "what was typed before is gone");
     await leave();
     await press(page, "Add a fact");
-    await labelField(page).selectOption("USER.os");
+    await chooseLabel(page, "USER.os");
     await page.getByLabel("Value of USER.os").fill("Plan 9");
     await leave();
     await page.getByRole("heading", { name: "Add a fact" }).waitFor({ state: "detached" });
   }
   await press(page, "Add a fact");
-  await labelField(page).selectOption({ label: "A label of your own …" });
+  await press(page, "A label for all users of the account …");
   await page.getByLabel("Label: GROUP.name").fill("FAMILY.size");
   await page.getByRole("form", { name: "Add a label" }).getByRole("button", { name: "Cancel" }).click();
   assert.equal(await labelField(page).inputValue(), "");
@@ -225,7 +225,7 @@ visit(
     const keptFor = page.getByLabel("Kept for");
     const places = () => keptFor.locator("option").allTextContents();
     await press(page, "Add a fact");
-    await labelField(page).selectOption("TASK.next");
+    await chooseLabel(page, "TASK.next");
     // Its label's facts are a worktree's, which here is the project itself.
     await says(/TASK.next is “the gate”/);
     assert.deepEqual(
@@ -237,7 +237,7 @@ visit(
     await press(page, "Forget the key");
     await openMemory(page, running.url, running.key, `#user=ada&project=${encodeURIComponent(TREE)}`);
     await press(page, "Add a fact");
-    await labelField(page).selectOption("TASK.next");
+    await chooseLabel(page, "TASK.next");
     await says(/There is also “the gate”, kept for the project/);
     assert.deepEqual(
       [await keptFor.inputValue(), await places()],

@@ -1,7 +1,7 @@
 /** The memory page's times: in the zone of its reader, weeks from now, and in what changed long ago. */
 
 import assert from "node:assert/strict";
-import { factOf, labelField, openMemory, press, remember } from "./memory-visit.ts";
+import { chooseLabel, factOf, openMemory, press, remember } from "./memory-visit.ts";
 import { type Visit, visit } from "./visit.ts";
 
 const START = Date.UTC(2026, 10, 17, 12);
@@ -32,7 +32,7 @@ visit(
     await openMemory(page, running.url, running.key, "#user=ada");
     assert.equal(await page.evaluate(() => new Date().getTimezoneOffset()), -330);
     await press(page, "Add a fact");
-    await labelField(page).selectOption("TASK.next");
+    await chooseLabel(page, "TASK.next");
     await page.getByLabel("Value of TASK.next").fill("the gate");
     await page.getByLabel("Ends").selectOption({ label: "at a date and time" });
     const field = page.getByLabel("Date and time, your zone");

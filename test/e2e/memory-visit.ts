@@ -12,6 +12,12 @@ export async function openMemory(page: Page, url: string, key: string, hash = ""
 
 export const factOf = (page: Page, label: string): Locator => page.locator(`[data-label="${label}"]`);
 export const labelField = (page: Page) => page.getByRole("combobox", { name: "Label", exact: true });
+/** Types a label and takes the first of what the list offers. */
+export async function chooseLabel(page: Page, text: string): Promise<void> {
+  await labelField(page).fill(text);
+  await page.keyboard.press("Enter");
+}
+
 export const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 
 export async function remember(running: Running, fact: object, key = running.key): Promise<number> {

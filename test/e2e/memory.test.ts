@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { soon } from "../fixtures/waiting.ts";
 import type { Running } from "../http/running-service.ts";
-import { factOf, labelField, openMemory, press, remember } from "./memory-visit.ts";
+import { chooseLabel, factOf, labelField, openMemory, press, remember } from "./memory-visit.ts";
 import { type Visit, visit } from "./visit.ts";
 
 const PROJECT = "loom-3f2a9c81d04e";
@@ -149,10 +149,11 @@ async function seesWhatOthersWrite({ page, running, open: _, ...visit }: Visit):
 
 async function addsWithAnOwnLabel({ page, running, says }: Visit): Promise<void> {
   await press(page, "Add a fact");
-  const label = labelField(page);
-  await label.selectOption("USER.name");
+  await chooseLabel(page, "USER.name");
   await says(/USER.name is “Countess Ada”/);
-  await label.selectOption({ label: "A label of your own …" });
+  await labelField(page).fill("");
+  await page.keyboard.press("Escape");
+  await press(page, "A label for all users of the account …");
   await page.getByLabel("Label: GROUP.name").fill("FAMILY.size");
   await page.getByLabel("What belongs there").fill("The shirt size of the family");
   await page.getByText("More: fixed choices").click();
@@ -166,7 +167,7 @@ async function addsWithAnOwnLabel({ page, running, says }: Visit): Promise<void>
   await factOf(page, "FAMILY.size").getByText("M", { exact: true }).waitFor();
   await page.getByRole("heading", { name: "FAMILY", exact: true }).waitFor();
   await press(page, "Add a fact");
-  await label.selectOption("PREF.editor");
+  await chooseLabel(page, "PREF.editor");
   await page.getByLabel("Value of PREF.editor").fill("é".repeat(600));
   await says(/1,200 of at most 1,024 bytes: too long\. Nothing is cut\./);
   await press(page, "Remember it");
@@ -196,7 +197,11 @@ async function forgetsAndUndoes({ page, running, says }: Visit): Promise<void> {
   const after = (await running.call("GET", "/facts?user_id=ada")).json.facts[0];
   assert.deepEqual([after.value, after.expires_at], [before.value, before.expires_at]);
   await page.getByRole("button", { name: "Forget PREF.editor" }).click();
-  await press(page, "Forget for good");
+  const forGood = page.getByRole("button", { name: /PREF.editor, which cannot be undone$/ });
+  await forGood.click();
+  assert.equal((await historyOf("PREF.editor")).status, 200, "it asks first");
+  assert.equal(await forGood.textContent(), "Confirm");
+  await forGood.click();
   await says(/PREF.editor is forgotten for good/);
   assert.equal((await historyOf("PREF.editor")).status, 404);
 }
@@ -273,7 +278,7 @@ async function worksInProject({ page, running }: Visit): Promise<void> {
   await page.keyboard.press("Enter");
   await row.locator(".fact-value", { hasText: "the shuttle" }).waitFor();
   await press(page, "Add a fact");
-  await labelField(page).selectOption("PREF.units");
+  await chooseLabel(page, "PREF.units");
   await page.getByLabel("Value of PREF.units").fill("inches");
   await page.getByLabel("Kept for").selectOption("project");
   await press(page, "Remember it");
@@ -330,7 +335,7 @@ visit(
     await factOf(page, "USER.name").getByText("Bo", { exact: true }).waitFor();
     assert.equal(await page.getByRole("button", { name: "Another user" }).count(), 0);
     await press(page, "Add a fact");
-    assert.equal(await page.getByRole("option", { name: "A label of your own …" }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: /^A label for all users/ }).count(), 0);
   },
 );
 
@@ -383,7 +388,7 @@ visit("a key that is revoked ends it with a word", async ({ page, running, says 
   await says("Live");
   await running.service.core.keys.revoke(record.id);
   await press(page, "Add a fact");
-  await labelField(page).selectOption("USER.name");
+  await chooseLabel(page, "USER.name");
   await page.getByLabel("Value of USER.name").fill("Ada");
   await press(page, "Remember it");
   await says(/revoked/);

@@ -52,6 +52,11 @@ visit(
       });
       await page.locator(".fact-value", { hasText: "Ada Lovelace" }).waitFor();
       assert.equal((await running.call("GET", "/facts?user_id=ada")).json.facts[0].value, "Ada Lovelace");
+      // What reads a file is loaded when one is chosen, from the page's own place.
+      const notes = { name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from("- Dog: Turing") };
+      await page.locator("input[type=file]").setInputFiles(notes);
+      await page.getByRole("button", { name: "Import 1 fact" }).click();
+      await page.getByText("by import: notes.md").first().waitFor();
       // A reload, and a new tab at the same address, are still the same browser.
       await page.reload();
       await page.getByText("Live", { exact: true }).waitFor();

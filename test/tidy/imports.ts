@@ -60,11 +60,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   sdk: { rooms: ["base", "contract", "agent-side"], pure: true },
   agents: { rooms: ["base", "contract", "agent-side", "sdk"] },
   /** What a file of another memory says, as facts; for the command line and for pages. */
-  import: { rooms: ["base", "contract", "agent-side"], pure: true },
+  import: { rooms: ["base", "contract", "agent-side", "sdk"], pure: true },
   /** The block without a service: what an application seals and opens itself. */
   block: { rooms: ["base", "codec", "reader"], pure: true },
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0020). */
-  web: { rooms: ["base", "codec", "reader", "contract", "sdk"], pure: true },
+  web: { rooms: ["base", "codec", "reader", "contract", "agent-side", "sdk", "import"], pure: true },
   /** What `sideband measure` counts. */
   measure: { rooms: ["base", "codec", "blockwork"] },
   config: { rooms: ["base"] },

@@ -15,6 +15,8 @@ import type { AgentConfig } from "../../config.ts";
 import { type FoundMemory, UnreadableFileError } from "../../import/findings.ts";
 import { decodedText, FORMATS, type FormatName, isAgentsFile, readFormat } from "../../import/formats.ts";
 import { type AccountLabel, type KnownLabel, planImport } from "../../import/import-plan.ts";
+import { writeImport } from "../../import/import-writes.ts";
+import { knownMemory } from "../../import/known-memory.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import type { Sideband } from "../../sdk/index.ts";
 import {
@@ -36,13 +38,11 @@ import {
   type ReportedImport,
   reportObject,
 } from "../import/import-report.ts";
-import { factsAt, writeImport } from "../import/import-writes.ts";
 import { memoryError } from "../memory-command.ts";
 import { asked, counted, ProgressLine } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
 import { JSON_HELP, MEMORY_HELP, MEMORY_USAGE, memoryConfig, repeatedOptions } from "../shared-options.ts";
 
-const FILE_BYTES_MAX = 64 << 20;
 const STANDARD_INPUT = "-";
 const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
@@ -141,15 +141,17 @@ function isInHomeSettings(file: string): boolean {
 }
 
 function textOf(file: string): string {
-  const bytes = readFileSync(file === STANDARD_INPUT ? 0 : file);
-  if (bytes.length > FILE_BYTES_MAX) throw new UnreadableFileError("it is larger than 64 MiB");
-  if (bytes.length === 0) throw new UnreadableFileError("it is empty");
-  return decodedText(bytes);
+  return decodedText(readFileSync(file === STANDARD_INPUT ? 0 : file));
 }
 
 function fileError(file = "", error: unknown): unknown {
-  if (error instanceof UnreadableFileError)
-    return new CommandError(`cannot import ${fileName(file)}: ${error.message}`);
+  if (error instanceof UnreadableFileError) {
+    const { message, missing } = error;
+    const option = missing === "format" ? " (--as NAME says which)" : ": name one with --of";
+    return new CommandError(
+      `cannot import ${fileName(file)}: ${message}${missing === undefined ? "" : option}`,
+    );
+  }
   const { code, path } = error as NodeJS.ErrnoException;
   if (code === "EISDIR") return new CommandError(`${file} is a folder: name a file in it`);
   return code === "ENOENT" && path === file ? new CommandError(`there is no file ${file}`) : error;
@@ -183,17 +185,7 @@ async function plannerOf(
 ): Promise<Planner> {
   const { userId, allowSecrets } = config;
   const project = projectOf([process.cwd()], config);
-  const known = new Map<string | undefined, ReturnType<typeof factsAt>>();
-  const presentAt = (place: string | undefined) => {
-    const facts =
-      known.get(place) ??
-      (memory === undefined ? Promise.resolve(new Map()) : factsAt(memory, userId, place));
-    known.set(place, facts);
-    return facts;
-  };
-  const isChannel = new Set(channels.map(({ label }) => label));
-  const own = (await Promise.all([undefined, project].map(presentAt))).flatMap((facts) => [...facts.keys()]);
-  const labels = [...channels, ...own.filter((label) => !isChannel.has(label)).map((label) => ({ label }))];
+  const { labels, presentAt } = await knownMemory(memory, channels, { userId, project });
   return {
     labels,
     async report(file, format, findings) {

@@ -78,7 +78,11 @@ function writeRow(fact: PlannedFact): string[] {
 }
 
 function leftOutRow(line: LeftOutLine): string[] {
-  return [lineOf(line), shortened(escapeText(line.text)), line.why];
+  return [lineOf(line), shortened(escapeText(line.text)), whyText(line)];
+}
+
+function whyText({ why, ofUser }: LeftOutLine): string {
+  return ofUser === undefined ? why : `${why}: --of ${ofUser} imports it`;
 }
 
 export function lineOf({ line, part }: Finding): string {
@@ -130,7 +134,7 @@ export function reportObject({ file, format, plan, findings }: ReportedImport) {
     facts: plan.writes.map(fact),
     same: plan.same.map(fact),
     of_a_project: plan.unplaced.map(fact),
-    not_imported: plan.leftOut.map((line) => ({ ...place(line), text: line.text, why: line.why })),
+    not_imported: plan.leftOut.map((line) => ({ ...place(line), text: line.text, why: whyText(line) })),
     labels_added: plan.labels.map(({ label }) => label),
   };
 }

@@ -1,5 +1,7 @@
 /** The client of the memory page and of the account page, with a key; on the page of `sideband open` with its cookie. */
 
+import { scopeOfLabel } from "../../base/channel-labels.ts";
+import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
 import type { LabelAnswer } from "../../contract/answers.ts";
 import { ServiceCalls } from "../../sdk/calls.ts";
 
@@ -15,7 +17,7 @@ export interface AccountLabels {
   readonly labels: readonly LabelAnswer[];
   /** How many may still be added. */
   readonly free: number;
-  /** Persons make none of their own. */
+  /** Persons make no labels by writing them. */
   readonly strict: boolean;
 }
 
@@ -34,6 +36,18 @@ export function pageClient({ key, base = "" }: { key?: string; base?: string }):
 export async function accountLabels(api: PageClient): Promise<AccountLabels> {
   const { channels, free = 0, strict = false } = await api.channels();
   return { labels: channels as LabelAnswer[], free, strict };
+}
+
+/** A label that a person has made, or makes. */
+export function newFreeLabel(label: string, description = ""): LabelAnswer {
+  const terms = { description, example: "", own: false, hidden: false };
+  return { ...terms, channel: CHANNEL_COUNT_MAX, label, scope: scopeOfLabel(label) };
+}
+
+/** The projects and worktrees in which a person has facts. */
+export async function projectsOf(api: PageClient, userId: string): Promise<readonly string[]> {
+  const { users } = await api.users({ prefix: userId });
+  return users.find(({ user_id }) => user_id === userId)?.projects ?? [];
 }
 
 /** A worktree is named by its project and a name of its own, with a slash between. */

@@ -1,16 +1,17 @@
 /** Adds a fact: its label, with what belongs there, its value, when it ends, and in a project for whom it is kept. */
 
 import { useState } from "preact/hooks";
-import { groupOf } from "../../base/channel-labels.ts";
 import type { PlaceKind } from "../../contract/answers.ts";
-import { isWorktree } from "../api/memory.ts";
-import { Button, SelectField } from "../parts/fields.tsx";
-import { groupName, STANDARD_GROUPS } from "../parts/format.ts";
+import { SidebandError } from "../../sdk/errors.ts";
+import { isWorktree, newFreeLabel } from "../api/memory.ts";
+import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
+import { chosenLabel, type LabelChoice, LabelField, NO_CHOICE, SlipNotice } from "./label-field.tsx";
 import { NewLabel } from "./new-label.tsx";
-import { usePage, writeSeen } from "./page-context.ts";
+import { usePage } from "./page-context.ts";
 import { EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
+import { writeSeen } from "./writes.ts";
 
 interface AddFactProps {
   /** A label whose fact is there already: its editor is to be opened. */
@@ -18,47 +19,88 @@ interface AddFactProps {
   readonly onClose: () => void;
 }
 
-const NEW_LABEL = "new";
+const DESCRIPTION_LENGTH_MAX = 200;
 
 export function AddFact({ onEdit, onClose }: AddFactProps) {
   const page = usePage();
-  const { memory, state, labels, freeLabels, showToast } = page;
-  const [label, setLabel] = useState("");
+  const { memory, state, labels, labelsLeft } = page;
+  const [choice, setChoice] = useState(NO_CHOICE);
+  const [description, setDescription] = useState("");
   const [value, setValue] = useState("");
   const [end, setEnd] = useState(() => endChoiceOf(undefined));
   const [scope, setScope] = useState<PlaceKind>();
-  const { busy, error, run } = useAction();
-  const terms = labels.get(label);
+  const [near, setNear] = useState<string>();
+  /** Whether a label of the account is declared first. */
+  const [declares, setDeclares] = useState(false);
+  const { busy, error, run, clearError } = useAction();
+  const { label, isNew } = choice;
+  const terms = label === "" ? undefined : (labels.get(label) ?? newFreeLabel(label));
   const known = state.facts?.find((fact) => fact.label === label);
 
-  const choose = (chosen: string) => {
-    setLabel(chosen);
-    setValue("");
+  const choose = (chosen: LabelChoice) => {
+    setChoice(chosen);
+    setNear(undefined);
+    clearError();
+    if (chosen.label === label) return;
+    // A text that was typed before the label was settled stays.
+    if (labels.get(chosen.label)?.one_of?.includes(value) === false) setValue("");
     setScope(undefined);
   };
-  const add = (event: SubmitEvent) => {
-    event.preventDefault();
+  const add = (newLabel: true | "certain") =>
     run(async () => {
-      const fact = { label, value, scope, ...endOfChoice(end, undefined), ifRevision: 0 };
-      // If somebody was faster the form shows what is there.
-      if (!(await writeSeen(page, fact))) return;
-      showToast({ text: `${label} is remembered.` });
-      onClose();
+      const made = isNew ? { newLabel, description: description.trim() || undefined } : {};
+      const fact = { label, value, scope, ...endOfChoice(end, undefined), ifRevision: 0, ...made };
+      try {
+        // If somebody was faster the form shows what is there.
+        if (await writeSeen(page, fact)) onClose();
+      } catch (failure) {
+        const hint = SidebandError.isInstance(failure) ? failure.hint : undefined;
+        if (!isNew || hint === undefined) throw failure;
+        setNear(hint);
+      }
     });
-  };
   const place =
     memory.project === undefined ? undefined : placeIn(memory.project, scope ?? terms?.scope ?? "person");
   const isTaken = known !== undefined && known.place === place;
+  if (declares) {
+    return (
+      <Card id="add" title="Add a label for all users of the account" class="card add-fact">
+        <NewLabel
+          onAdded={(added) => {
+            choose(chosenLabel({ label: added, isNew: false }));
+            setDeclares(false);
+          }}
+          onCancel={() => setDeclares(false)}
+        />
+      </Card>
+    );
+  }
   return (
     <Card id="add" title="Add a fact" class="card add-fact">
-      <form onSubmit={add} onKeyDown={(event) => event.key === "Escape" && onClose()}>
-        <LabelField label={label} mayAdd={freeLabels > 0} onLabel={choose} />
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          add(true);
+        }}
+        onKeyDown={(event) => event.key === "Escape" && onClose()}
+      >
+        <LabelField name="Label" choice={choice} onChoice={choose} />
         {terms !== undefined && (
           <>
-            <p class="hint">
-              {terms.description}
-              {terms.example !== "" && <>, for example “{terms.example}”</>}.
-            </p>
+            {terms.description !== "" && (
+              <p class="hint">
+                {terms.description}
+                {terms.example !== "" && <>, for example “{terms.example}”</>}.
+              </p>
+            )}
+            {isNew && (
+              <TextField
+                label={`What belongs under ${label} (optional). Agents choose by it.`}
+                maxLength={DESCRIPTION_LENGTH_MAX}
+                value={description}
+                onValue={setDescription}
+              />
+            )}
             {isTaken ? (
               <TakenNotice label={label} value={known.value} onEdit={() => onEdit(label)} />
             ) : (
@@ -79,7 +121,7 @@ export function AddFact({ onEdit, onClose }: AddFactProps) {
           </>
         )}
         <ErrorNotice error={error} />
-        {label !== NEW_LABEL && (
+        {near === undefined ? (
           <p class="buttons">
             <Button
               type="submit"
@@ -88,10 +130,24 @@ export function AddFact({ onEdit, onClose }: AddFactProps) {
               text="Remember it"
             />
             <Button onClick={onClose} text="Cancel" />
+            {labelsLeft > 0 && label === "" && (
+              <Button
+                class="link"
+                onClick={() => setDeclares(true)}
+                text="A label for all users of the account …"
+              />
+            )}
           </p>
+        ) : (
+          <SlipNotice
+            label={label}
+            near={near}
+            onNear={() => choose(chosenLabel({ label: near, isNew: false }))}
+            onInsist={() => add("certain")}
+            onCancel={onClose}
+          />
         )}
       </form>
-      {label === NEW_LABEL && <NewLabel onAdded={choose} onCancel={() => choose("")} />}
     </Card>
   );
 }
@@ -110,68 +166,15 @@ function TakenNotice({ label, value, onEdit }: TakenNoticeProps) {
   );
 }
 
-interface LabelFieldProps {
-  readonly label: string;
-  readonly mayAdd: boolean;
-  readonly onLabel: (label: string) => void;
-}
-
-function LabelField({ label, mayAdd, onLabel }: LabelFieldProps) {
-  const { labels, state } = usePage();
-  const offered = [...labels.values()].filter(({ hidden }) => !hidden);
-  const taken = new Set(state.facts?.map((fact) => fact.label));
-  const own = offered.filter(({ own }) => own);
-  const groups = [
-    ...(own.length === 0 ? [] : [{ name: "Your own", entries: own }]),
-    ...STANDARD_GROUPS.map((group) => ({
-      name: groupName(group),
-      entries: offered.filter((entry) => !entry.own && groupOf(entry.label) === group),
-    })),
-  ];
-  const focus = (element: HTMLSelectElement | null) => {
-    if (element !== null && label === "") element.focus();
-  };
-  return (
-    <label class="field">
-      <span>Label</span>
-      <select
-        ref={focus}
-        required
-        value={label}
-        onChange={({ currentTarget }) => onLabel(currentTarget.value)}
-      >
-        <option value="" disabled>
-          Choose what it is about
-        </option>
-        {groups.map(({ name, entries }) => (
-          <optgroup key={name} label={name}>
-            {entries.map((entry) => (
-              <option key={entry.label} value={entry.label}>
-                {entry.label}
-                {taken.has(entry.label) ? " (has a value)" : ""}
-              </option>
-            ))}
-          </optgroup>
-        ))}
-        {mayAdd && (
-          <optgroup label="Nothing fits?">
-            <option value={NEW_LABEL}>A label of your own …</option>
-          </optgroup>
-        )}
-      </select>
-    </label>
-  );
+/** In a project that is no worktree, both are the same place. */
+function placeIn(project: string, scope: PlaceKind): PlaceKind {
+  return scope === "worktree" && !isWorktree(project) ? "project" : scope;
 }
 
 interface ScopeFieldProps {
   readonly project: string;
   readonly scope: PlaceKind;
   readonly onScope: (scope: PlaceKind) => void;
-}
-
-/** In a project that is no worktree, both are the same place. */
-function placeIn(project: string, scope: PlaceKind): PlaceKind {
-  return scope === "worktree" && !isWorktree(project) ? "project" : scope;
 }
 
 function ScopeField({ project, scope, onScope }: ScopeFieldProps) {

@@ -9,9 +9,10 @@ import { Button } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice, Notice } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
-import { usePage, writeSeen } from "./page-context.ts";
+import { usePage } from "./page-context.ts";
 import { RelativeTime } from "./times.tsx";
 import { type EndChoice, EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
+import { writeSeen } from "./writes.ts";
 
 interface FactEditorProps {
   /** As it was when the form opened. */
@@ -37,9 +38,11 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
 
   const save = (ifRevision: number) =>
     run(async () => {
-      const fact = { label, value, scope: place, ...endOfChoice(end, expiresAt), ifRevision };
+      // A label that went with its last value is made again.
+      const terms = { newLabel: page.mayMakeLabels ? ("certain" as const) : undefined };
+      const fact = { label, value, scope: place, ...endOfChoice(end, expiresAt), ifRevision, ...terms };
       // Otherwise the form says what has changed.
-      if (await writeSeen(page, fact)) onClose();
+      if (await writeSeen(page, fact, now)) onClose();
     });
   return (
     <form
@@ -51,7 +54,7 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
       }}
       onKeyDown={(event) => event.key === "Escape" && onClose()}
     >
-      {terms !== undefined && <p class="hint">{terms.description}</p>}
+      {terms !== undefined && terms.description !== "" && <p class="hint">{terms.description}</p>}
       <ValueField terms={terms} name={`Value of ${label}`} value={value} onValue={setValue} focus />
       <EndField
         terms={terms}

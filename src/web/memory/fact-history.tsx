@@ -6,8 +6,9 @@ import { Button } from "../parts/fields.tsx";
 import { useAction, useQuery } from "../parts/hooks.ts";
 import { ErrorNotice, Loading } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
-import { putBack, usePage } from "./page-context.ts";
+import { usePage } from "./page-context.ts";
 import { RelativeTime } from "./times.tsx";
+import { takeBack, undoAction } from "./writes.ts";
 
 export function FactHistory({ label }: { readonly label: string }) {
   const page = usePage();
@@ -24,14 +25,8 @@ export function FactHistory({ label }: { readonly label: string }) {
     run(async () => {
       const before = state.facts?.find((fact) => fact.label === label);
       const written = await live.write([label], () => api.restore(userId, label, revision, { project }));
-      const undo = async () => {
-        if (before !== undefined) await putBack(page, before, written.revision);
-        showToast(undefined);
-      };
-      showToast({
-        text: `${label} has its earlier value again.`,
-        actions: before === undefined ? [] : [{ name: "Undo", run: undo }],
-      });
+      const undo = undoAction(page, () => takeBack(page, written, before), `${label} is as it was.`);
+      showToast({ text: `${label} has its earlier value again.`, actions: [undo] });
     });
   const revisions = history?.revisions ?? [];
   return (

@@ -9,8 +9,10 @@ import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice } from "../parts/layout.tsx";
 import { FactEditor } from "./fact-editor.tsx";
 import { FactHistory } from "./fact-history.tsx";
-import { putBack, usePage } from "./page-context.ts";
+import { usePage } from "./page-context.ts";
+import { RenameFact } from "./rename-fact.tsx";
 import { RelativeTime } from "./times.tsx";
+import { putBack, undoAction } from "./writes.ts";
 
 interface FactRowProps {
   readonly label: string;
@@ -28,8 +30,10 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
   const page = usePage();
   const { api, memory, live, state, labels, overflow, canWrite, nowMs, showToast } = page;
   const [showsHistory, setShowsHistory] = useState(false);
+  const [renames, setRenames] = useState(false);
   const { busy, error, run } = useAction();
   const edit = useRef<HTMLButtonElement>(null);
+  const rename = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(false);
   useEffect(() => {
     if (wasOpen.current && opened === undefined) edit.current?.focus();
@@ -46,15 +50,11 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
         await forgetWith({});
         showToast({ text: `${label} is forgotten for good, with its earlier values.` });
       };
-      const undo = async () => {
-        await putBack(page, known, 0);
-        showToast({ text: `${label} is back.` });
-      };
       showToast({
         text: `${label} is forgotten. Its earlier values are kept.`,
         actions: [
-          { name: "Undo", run: undo },
-          { name: "Forget for good", run: forGood },
+          undoAction(page, () => putBack(page, known, 0), `${label} is back.`),
+          { name: "Forget for good", run: forGood, asks: `${label}, which cannot be undone` },
         ],
       });
     });
@@ -63,7 +63,7 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
   const isMarked = markedAtMs !== undefined && nowMs - markedAtMs < MARKED_MS;
   const shown = fact ?? opened;
   if (shown === undefined) return null;
-  const { place, written_by: by, expires_at: end } = shown;
+  const { place, written_by: by, expires_at: end, description } = shown;
   return (
     <li class={isMarked ? "fact fresh" : "fact"} data-label={label}>
       <h3 class="fact-label" title={labels.get(label)?.description}>
@@ -89,9 +89,19 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
             {place !== undefined && <span class="tag">{place}</span>}
             {overflow.has(label) && <span class="tag warn">not in the block</span>}
             {labels.get(label)?.hidden && <span class="tag">hidden from agents</span>}
+            {description !== undefined && <span class="what">{description}</span>}
           </p>
         )}
         <ErrorNotice error={error} />
+        {renames && fact !== undefined && (
+          <RenameFact
+            fact={fact}
+            onClose={() => {
+              setRenames(false);
+              rename.current?.focus();
+            }}
+          />
+        )}
         {showsHistory && <FactHistory label={label} />}
       </div>
       <p class="fact-buttons">
@@ -113,6 +123,18 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
           onClick={() => setShowsHistory(!showsHistory)}
           text="History"
         />
+        {canWrite && fact !== undefined && (
+          <button
+            ref={rename}
+            type="button"
+            class="small"
+            aria-expanded={renames}
+            aria-label={`Rename ${label}`}
+            onClick={() => setRenames(!renames)}
+          >
+            Rename
+          </button>
+        )}
         {canWrite && fact !== undefined && (
           <Button
             class="small danger"

@@ -1,8 +1,16 @@
 /** One memory: where the person works, its facts with a search, what changed, how full the block is, and the memory as a whole. */
 
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
 import type { ContextAnswer, UsageAnswer } from "../../contract/answers.ts";
-import { type AccountLabels, accountLabels, type Memory, type PageClient } from "../api/memory.ts";
+import {
+  type AccountLabels,
+  accountLabels,
+  type Memory,
+  newFreeLabel,
+  type PageClient,
+  projectsOf,
+} from "../api/memory.ts";
 import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { LatestRequest, useAsync, useNow, useQuery } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
@@ -10,6 +18,7 @@ import { AddFact } from "./add-fact.tsx";
 import { Changes } from "./changes.tsx";
 import { ExportAndErase } from "./export-and-erase.tsx";
 import { FactList } from "./fact-list.tsx";
+import { FileButton, ImportedFile, useFileDrop } from "./imported-file.tsx";
 import { LiveFacts, NO_FACTS } from "./live-facts.ts";
 import { type MemoryPage, PageProvider, usePage } from "./page-context.ts";
 import { Toast, type ToastMessage } from "./toast.tsx";
@@ -36,6 +45,7 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
   const [search, setSearch] = useState("");
   const [isAdding, setIsAdding] = useState(false);
   const [wanted, setWanted] = useState<string>();
+  const [file, setFile] = useState<File>();
   useNow(CLOCK_MS);
   const live = useMemo(
     () => new LiveFacts({ api, memory, onState: setState, announce, isHidden: () => document.hidden }),
@@ -58,25 +68,33 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
     const labels = await accountLabels(api);
     if (isLatest()) setKnown(labels);
   }, [api, latestLabels]);
-  const labelled = state.facts?.some(({ label }) => known?.labels.every((terms) => terms.label !== label));
+  const labels = useMemo(() => {
+    const all = new Map(known?.labels.map((terms) => [terms.label, terms]));
+    for (const { label, description } of state.facts ?? [])
+      if (!all.has(label)) all.set(label, newFreeLabel(label, description));
+    return all;
+  }, [known, state.facts]);
+  const made = [...labels.values()].filter(({ channel }) => channel === CHANNEL_COUNT_MAX).length;
   useEffect(() => {
-    // Also when a fact comes on a label that was added meanwhile.
-    if (known === undefined || labelled) readLabels().catch(() => {});
-  }, [labelled]);
+    // Also when a fact comes on a label that is not known: it may have been added to the account meanwhile.
+    readLabels().catch(() => {});
+  }, [known === undefined ? 0 : made]);
   const { userId, project } = memory;
   // How full the block is, and what has no room in it.
   const readBlock = () => api.context(userId, { project, include: "block" });
   const block = useAsync(() => (state.facts === undefined ? undefined : readBlock()), [state.version]);
 
   const canWrite = usage.access !== "read";
+  const isOver = useFileDrop(canWrite ? setFile : undefined);
   const page: MemoryPage = {
     api,
     memory,
     live,
     state,
     canWrite,
-    labels: useMemo(() => new Map(known?.labels.map((terms) => [terms.label, terms])), [known]),
-    freeLabels: canWrite && usage.user === undefined ? (known?.free ?? 0) : 0,
+    labels,
+    labelsLeft: canWrite && usage.user === undefined ? (known?.free ?? 0) : 0,
+    mayMakeLabels: canWrite && known?.strict === false,
     overflow: useMemo(() => new Set(block.value?.overflow), [block.value]),
     nowMs: Date.now(),
     readLabels,
@@ -103,6 +121,8 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
         {announced}
       </p>
       <ErrorNotice error={state.error} />
+      {isOver && <p class="drop-mark">Drop the file to see what it would bring. Nothing is written yet.</p>}
+      {file !== undefined && <ImportedFile file={file} onClose={() => setFile(undefined)} />}
       <div class="memory-columns">
         <div>
           <div class="memory-tools">
@@ -116,6 +136,7 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
             {canWrite && !isAdding && (
               <Button class="primary" onClick={() => setIsAdding(true)} text="Add a fact" />
             )}
+            {canWrite && <FileButton onFile={setFile} />}
           </div>
           {isAdding && (
             <AddFact
@@ -155,10 +176,7 @@ function ProjectField({ onProject }: ProjectFieldProps) {
   const [projects, setProjects] = useState<readonly string[]>([]);
   useEffect(() => {
     // What cannot be read now is read with the next change.
-    query(
-      () => api.users({ prefix: userId }),
-      ({ users }) => setProjects(users.find(({ user_id }) => user_id === userId)?.projects ?? []),
-    );
+    query(() => projectsOf(api, userId), setProjects);
   }, [api, userId, state.version]);
   // A worktree's project is a place, too, whether it has facts or not.
   const outer = (name: string) => name.split("/")[0];

@@ -1,4 +1,4 @@
-/** Adds a label of the account's own. It stays: labels can be hidden, and not removed. */
+/** Adds a label of the account's own, with terms. */
 
 import { useState } from "preact/hooks";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
@@ -8,6 +8,7 @@ import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice } from "../parts/layout.tsx";
 import { usePage } from "./page-context.ts";
+import { undoAction } from "./writes.ts";
 
 interface NewLabelProps {
   readonly onAdded: (label: string) => void;
@@ -18,7 +19,8 @@ const NO_TEXTS = { label: "", description: "", example: "", choices: "", size: "
 type LabelTexts = typeof NO_TEXTS;
 
 export function NewLabel({ onAdded, onCancel }: NewLabelProps) {
-  const { api, readLabels } = usePage();
+  const page = usePage();
+  const { api, readLabels, showToast } = page;
   const { busy, error, run } = useAction();
   const [texts, setTexts] = useState(NO_TEXTS);
   const [scope, setScope] = useState<PlaceKind>("person");
@@ -32,6 +34,14 @@ export function NewLabel({ onAdded, onCancel }: NewLabelProps) {
       await api.addLabel(texts.label, termsOf(texts, scope));
       await readLabels();
       onAdded(texts.label);
+      const undo = async () => {
+        await api.removeLabel(texts.label);
+        await readLabels();
+      };
+      showToast({
+        text: `The account has the label ${texts.label} now.`,
+        actions: [undoAction(page, undo, `The label ${texts.label} is gone.`)],
+      });
     });
   };
   return (

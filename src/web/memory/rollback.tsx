@@ -9,6 +9,7 @@ import { ErrorNotice, Loading, Notice } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
 import { usePage } from "./page-context.ts";
 import { exactTime } from "./times.tsx";
+import { undoAction } from "./writes.ts";
 
 interface RollbackProps {
   readonly to: string;
@@ -16,7 +17,8 @@ interface RollbackProps {
 }
 
 export function Rollback({ to, onClose }: RollbackProps) {
-  const { api, memory, live, state, showToast } = usePage();
+  const page = usePage();
+  const { api, memory, live, state, showToast } = page;
   const { userId } = memory;
   const [plan, setPlan] = useState<RollbackAnswer>();
   const { error: readError, query } = useQuery();
@@ -37,11 +39,10 @@ export function Rollback({ to, onClose }: RollbackProps) {
       const undo = async () => {
         const before = new Date(Date.parse(made.at) - 1).toISOString();
         await live.write("all", () => api.rollback(userId, before, { partial: true }));
-        showToast({ text: "Going back is undone." });
       };
       showToast({
         text: `Back to ${exactTime(to)}: ${countText(changes.length, "fact")} changed.`,
-        actions: made === undefined ? [] : [{ name: "Undo", run: undo }],
+        actions: made === undefined ? [] : [undoAction(page, undo, "Going back is undone.")],
       });
       onClose();
     });

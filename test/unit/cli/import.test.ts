@@ -117,7 +117,16 @@ test("bad input gets one line that says what to do, and writes nothing", () =>
     };
     const empty = file("empty", "");
     const half = file("half.jsonl", '{"type":"entity","name":"me","observations":[]}\n{"type":"ent');
+    const unknown = file("other.json", '{"a":{"b":1}}');
+    const owned = (user: string) => ({ memory: "Likes tea", user_id: user });
+    const several = file("several.json", JSON.stringify({ results: ["ada", "bob"].map(owned) }));
     const calls: [number, RegExp, ...string[]][] = [
+      [
+        1,
+        /cannot import other\.json: it is JSON, but none that is known; .* \(--as NAME says which\)$/,
+        unknown,
+      ],
+      [1, /several\.json: .* 2 users \(ada, bob\): name one with --of$/, several, "--user", "eve"],
       [1, /there is no file nope$/, "nope"],
       [1, /is a folder: name a file in it$/, folder],
       [1, /cannot import empty: it is empty$/, empty, "--yes"],
@@ -138,6 +147,8 @@ test("bad input gets one line that says what to do, and writes nothing", () =>
       assert.match(refused.err, /^sideband import: [^\n]+\n$/);
       assert.match(refused.err.replace(/ \(sideband import --help.*/, "").trimEnd(), message);
     }
+    const ofAda = await run("import", several, "--of", "ada", "--data", data);
+    assert.match(ofAda.out, /Likes tea +it is bob's: --of bob imports it\n/);
     const values = [
       "USER.name=\tAda",
       `USER.os=${"x".repeat(1025)}`,

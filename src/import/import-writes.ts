@@ -4,10 +4,9 @@
  * whether it can be rolled back, and to which moment.
  */
 
-import { CHANNEL_COUNT } from "../../base/limits.ts";
-import type { StoredFact } from "../../contract/answers.ts";
-import type { ImportPlan, PlannedFact } from "../../import/import-plan.ts";
-import type { Sideband } from "../../sdk/index.ts";
+import { CHANNEL_COUNT } from "../base/limits.ts";
+import type { ServiceCalls } from "../sdk/calls.ts";
+import type { ImportPlan, PlannedFact } from "./import-plan.ts";
 
 export interface WrittenImport {
   readonly written: readonly PlannedFact[];
@@ -18,22 +17,10 @@ export interface WrittenImport {
   readonly rollbackTo: string | undefined;
 }
 
-/** The facts of a person at exactly one place, by label. */
-export async function factsAt(
-  memory: Sideband<string>,
-  userId: string,
-  place: string | undefined,
-): Promise<ReadonlyMap<string, StoredFact>> {
-  const { facts } = await memory.facts(userId, { project: place });
-  const kind = place?.includes("/") ? "worktree" : "project";
-  const here = place === undefined ? facts : facts.filter((fact) => fact.place === kind);
-  return new Map(here.map((fact) => [fact.label, fact]));
-}
-
 export async function writeImport(
-  memory: Sideband<string>,
+  memory: ServiceCalls<string>,
   userId: string,
-  { writes, labels }: ImportPlan,
+  { writes, labels }: Pick<ImportPlan, "writes" | "labels">,
   writtenBy: string,
   step: (count: number) => void,
 ): Promise<WrittenImport> {
@@ -92,7 +79,7 @@ function batchesOf(writes: readonly PlannedFact[]): PlannedFact[][] {
 
 /** The last moment before the writes, by the clock of the service, if a rollback to it takes all of them back. */
 async function momentBefore(
-  memory: Sideband<string>,
+  memory: ServiceCalls<string>,
   userId: string,
   written: readonly PlannedFact[],
   revisions: ReadonlySet<number>,
