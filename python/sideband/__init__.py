@@ -325,8 +325,9 @@ class UsageAnswer(_UsageAnswerRest):
 class _FactRevisionRest(TypedDict, total=False):
     written_by: str
     session_id: str
-    ended: Literal["replaced", "forgotten", "expired"]
+    ended: Literal["replaced", "forgotten", "expired", "renamed"]
     ended_at: str
+    renamed_from: str
 
 
 class FactRevision(_FactRevisionRest):
@@ -355,11 +356,12 @@ class _FactChangeRest(TypedDict, total=False):
     was: str
     written_by: str
     session_id: str
+    renamed_from: str
 
 
 class FactChange(_FactChangeRest):
     label: str
-    kind: Literal["written", "forgotten", "expired"]
+    kind: Literal["written", "forgotten", "expired", "renamed"]
     value: str
     revision: int
     at: str
