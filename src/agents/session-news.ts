@@ -95,9 +95,10 @@ function newsLine(
 }
 
 function changeText(change: Changes[number], older: Changes): string {
-  const { label, kind, value, written_by: writer } = change;
+  const { label, kind, value, written_by: writer, renamed_from: from } = change;
   const shown = (text: string) => quotedValue(text, VALUE_LENGTH_MAX);
   const by = writer === undefined ? "" : ` (${quotedValue(writer).slice(1, -1)})`;
+  if (kind === "renamed") return `${label} renamed from ${from}, now ${shown(value)}`;
   if (kind !== "written")
     return `${label} ${kind === "expired" ? "ended" : "forgotten"}, was ${shown(value)}${by}`;
   const before = older.find((one) => one.label === label && one.project === change.project);

@@ -168,10 +168,12 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
         (await earlierOf(store, NOW + 30)).map(({ value, ended, ordinal }) => [ordinal, value, ended]),
         [
           [1, "a", "replaced"],
-          [2, "b", "expired"],
+          [2, "a", "replaced"],
+          [3, "b", "expired"],
         ],
+        "another end is another entry",
       );
-      assert.equal((await store.readLife("acme", "ada", { nowMs: NOW + 30 }))?.facts[0].ordinal, 3);
+      assert.equal((await store.readLife("acme", "ada", { nowMs: NOW + 30 }))?.facts[0].ordinal, 4);
     },
   );
 
@@ -256,12 +258,13 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
   );
 
   check("since when a value holds stays when it is written again", async ({ store }) => {
-    await stored(store, [set(0, "a")], NOW);
-    await stored(store, [set(0, "a", { expiresAtMs: NOW + 100 })], NOW + 7);
+    const end = { expiresAtMs: NOW + 100 };
+    await stored(store, [set(0, "a", end)], NOW);
+    await stored(store, [set(0, "a", end)], NOW + 7);
     const fact = await store.readFact(viewOf("ada"), labelAt(0));
     assert.deepEqual([fact?.sinceMs, fact?.updatedAtMs, fact?.ordinal], [NOW, NOW + 7, 1]);
     // The clock was set back.
-    await stored(store, [set(0, "a")], NOW - 5);
+    await stored(store, [set(0, "a", end)], NOW - 5);
     const back = await store.readFact(viewOf("ada"), labelAt(0));
     assert.deepEqual([back?.sinceMs, back?.updatedAtMs], [NOW - 5, NOW - 5]);
     assert.deepEqual(await earlierOf(store), []);

@@ -182,7 +182,7 @@ function wrongCursor(): Failure {
 }
 
 function eventOf(cursor: string): EventMark {
-  const mark = /^(\d{1,15}) (\d{1,16}) (written|forgotten|expired)$/.exec(textOfCursor(cursor));
+  const mark = /^(\d{1,15}) (\d{1,16}) (written|forgotten|expired|renamed)$/.exec(textOfCursor(cursor));
   const [, atMs, revision, kind] = mark ?? [];
   if (kind === undefined) throw wrongCursor();
   return { atMs: Number(atMs), revision: Number(revision), kind: kind as EventMark["kind"] };

@@ -136,13 +136,14 @@ interface ChangeRowProps {
 }
 
 function ChangeRow({ change, onUndo }: ChangeRowProps) {
-  const { label, project, kind, value, was, at, written_by: by } = change;
+  const { label, project, kind, value, was, at, written_by: by, renamed_from: from } = change;
   const { memory } = usePage();
+  const isThere = kind === "written" || kind === "renamed";
   return (
     <li>
       <p class="timeline-value">
         <b class="mono">{label}</b>{" "}
-        {kind !== "written" ? (
+        {!isThere ? (
           <Diff before={value} after={null} />
         ) : was === undefined ? (
           value
@@ -153,7 +154,8 @@ function ChangeRow({ change, onUndo }: ChangeRowProps) {
       <p class="fact-meta">
         <RelativeTime at={at} />
         {kind === "written" && by !== undefined && <span>by {by}</span>}
-        {kind !== "written" && <span class="tag">{kind === "expired" ? "ended" : "forgotten"}</span>}
+        {!isThere && <span class="tag">{kind === "expired" ? "ended" : "forgotten"}</span>}
+        {from !== undefined && <span class="tag">renamed from {from}</span>}
         {project !== undefined && project !== memory.project && <span>in {project}</span>}
         {onUndo !== undefined && (
           <Button

@@ -35,7 +35,7 @@ export function FactHistory({ label }: { readonly label: string }) {
       {history === undefined && error === undefined && <Loading />}
       {revisions.length === 1 && <p class="hint">It has had no other value.</p>}
       <ol class="timeline" aria-label={`Values of ${label}, the newest first`}>
-        {revisions.map(({ revision, value, updated_at, written_by, ended }, i) => (
+        {revisions.map(({ revision, value, updated_at, written_by, ended, renamed_from: from }, i) => (
           <li key={revision}>
             <p class="timeline-value">
               {revisions[i + 1] === undefined ? (
@@ -49,6 +49,7 @@ export function FactHistory({ label }: { readonly label: string }) {
               {written_by !== undefined && <span>by {written_by}</span>}
               {ended === undefined && <span class="tag good">now</span>}
               {(ended === "forgotten" || ended === "expired") && <span class="tag">{ended}</span>}
+              {from !== undefined && <span class="tag">as {from}</span>}
               {ended !== undefined && canWrite && (
                 <Button
                   class="small"

@@ -7,21 +7,22 @@
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
 import { MadeLabels } from "./made-labels.ts";
-import { areSameTerms, isInside, isStandard, placesOf, standardTerms } from "./places.ts";
+import { addTerms, changeTerms, isInside, isStandard, placesOf, standardTerms } from "./places.ts";
+import { planOf, stepsBack } from "./plan.ts";
 import { Refused } from "./refused.ts";
 import { type KeptReplay, type KeyedRequest, Replays } from "./replays.ts";
 import {
-  asExpired,
   type Change,
   changesOf,
   type Event,
   endValue,
-  isAlike,
+  keptOf,
   type Life,
   type Past,
   type Present,
-  planOf,
+  relabel,
   setValue,
+  shownLife,
   type WrittenValue,
 } from "./values.ts";
 
@@ -44,8 +45,6 @@ export interface Author {
   readonly writtenBy?: string | undefined;
   readonly sessionId?: string | undefined;
 }
-
-type Named = Pick<Change, "place" | "label">;
 
 /** The number that a value has in the store. */
 interface Learnt {
@@ -96,24 +95,11 @@ export class LifeModel {
   }
 
   addLabel(account: number, wanted: NewLabel): { isNew: boolean } {
-    if (isStandard(wanted.label)) throw new Refused("label_exists");
-    const { labels } = this.#accounts[account];
-    const known = labels.get(wanted.label);
-    if (known === undefined) labels.set(wanted.label, wanted);
-    else if (!areSameTerms(known, wanted)) throw new Refused("label_exists");
-    return { isNew: known === undefined };
+    return addTerms(this.#accounts[account].labels, wanted);
   }
 
   changeLabel(account: number, label: string, change: Partial<NewLabel>): void {
-    const { labels, hidden } = this.#accounts[account];
-    if (isStandard(label)) {
-      if (Object.keys(change).some((name) => name !== "hidden")) throw new Refused("invalid_request");
-      if (change.hidden) hidden.add(label);
-      else hidden.delete(label);
-      return;
-    }
-    if (!labels.has(label)) throw new Refused("unknown_label");
-    labels.set(label, { ...this.termsOf(account, label), ...change });
+    changeTerms(this.#accounts[account], label, change);
   }
 
   /** Of a label that the account does not have, those that any other has. */
@@ -152,17 +138,7 @@ export class LifeModel {
   lives(account: number, user: string): Life[] {
     const lives = [...(this.#accounts[account].users.get(user)?.values() ?? [])];
     return lives
-      .map(({ place, label, present, past }) => {
-        const isLive = present !== undefined && this.#isLive(present);
-        const expired = present === undefined || isLive ? [] : [asExpired(present)];
-        const all = [...past, ...expired];
-        return {
-          place,
-          label,
-          present: isLive ? present : undefined,
-          past: all.slice(Math.max(0, all.length - this.historyMax)),
-        };
-      })
+      .map((life) => shownLife(life, this.nowMs, this.historyMax))
       .filter(({ present, past }) => present !== undefined || past.length > 0);
   }
 
@@ -234,9 +210,8 @@ export class LifeModel {
     const counted = counts ? changes.filter(({ value }) => value !== null).length : 0;
     this.#requireRoom(account, counted);
     for (const { place, label, ifRevision } of changes) {
-      if (ifRevision === undefined) continue;
-      if ((this.at(account, user, place, label)?.revision ?? 0) !== ifRevision)
-        throw new Refused("revision_mismatch");
+      const { revision = 0 } = this.at(account, user, place, label) ?? {};
+      if (ifRevision !== undefined && revision !== ifRevision) throw new Refused("revision_mismatch");
     }
     for (const { place, label } of changes) this.#endExpired(account, user, place, label);
     this.#writes += 1;
@@ -277,15 +252,11 @@ export class LifeModel {
   rename(
     account: number,
     person: Person,
-    {
-      place,
-      label,
-      to,
-      ifRevision,
-    }: { place: string; label: string; to: string; ifRevision?: number | undefined },
+    renaming: Pick<Change, "place" | "label" | "ifRevision"> & { readonly to: string },
     replay: KeyedRequest | undefined,
   ): { count: number } {
     const { user } = person;
+    const { place, label, to, ifRevision } = renaming;
     const known = this.#accounts[account];
     if (ifRevision !== undefined && this.at(account, user, place, label)?.revision !== ifRevision)
       throw new Refused("revision_mismatch");
@@ -293,7 +264,7 @@ export class LifeModel {
     this.#writes += 1;
     const [source, target] = [label, to].map((name) => this.#lifeOf(account, user, place, name));
     if (!this.#isListed(account, to)) known.made.make(user, to);
-    if (this.#keptOf(target).length === 0) {
+    if (keptOf(target, this.historyMax).length === 0) {
       this.#relabel(source, target);
       known.replays.forget(user);
     } else {
@@ -306,52 +277,24 @@ export class LifeModel {
     return { count };
   }
 
-  #keptOf({ past }: Life): Past[] {
-    return past.slice(-this.historyMax || Infinity);
-  }
-
-  /** The whole life goes to another label, which has none. The value that it has is then one that was renamed. */
   #relabel(source: Life, target: Life): void {
-    const { label } = target;
-    const moved = () => ({ label, write: this.#writes, revision: ++this.#revision });
-    target.past = this.#keptOf(source).map((value) => ({ ...value, ...moved() }));
-    target.present = { ...source.present!, ...moved() };
-    endValue(target, "renamed", this.nowMs, this.historyMax, source.label);
-    const { ordinal } = source.present!;
-    target.present = { ...source.present!, ...moved(), ordinal: ordinal + 1, sinceMs: this.nowMs };
-    Object.assign(source, { present: undefined, past: [] });
+    const { nowMs, historyMax } = this;
+    const moved = () => ({ write: this.#writes, revision: ++this.#revision });
+    relabel(source, target, { nowMs, historyMax, moved });
   }
 
   /** Puts facts back to what they were, under the labels that they had: with their past, if nothing is in its way. */
   rollBack(account: number, person: Person, toMs: number, author: Author): void {
     const { user } = person;
-    const known = this.#accounts[account];
-    const { names, wanted } = this.plan(account, person, toMs);
-    const isAt = (a: Named) => (b: Named) => a.place === b.place && a.label === b.label;
-    const factAt = ({ place, label }: Named) => this.at(account, user, place, label);
-    const back = wanted.filter(({ label, life }) => label !== life.label);
-    const moves = back.filter((then) => {
-      return factAt(then.life) !== undefined && !this.lives(account, user).some(isAt(then));
-    });
-    const writes = names.flatMap(({ place, label }): Change[] => {
-      const name = { place, label };
-      const value = wanted.find(isAt(name))?.value;
-      const moved = moves.find(isAt(name));
-      const isLeft = moves.some(({ life }) => isAt(name)(life));
-      const present = moved === undefined ? (isLeft ? undefined : factAt(name)) : factAt(moved.life);
-      if (isAlike(present, value)) return [];
-      const { expiresAtMs = null, origin = null } = value ?? {};
-      return [{ ...name, value: value?.value ?? null, expiresAtMs, keepHistory: true, origin }];
-    });
-    const written = writes.filter(({ value }) => value !== null);
-    const counted = written.length + moves.filter((move) => !written.some(isAt(move))).length;
+    const { made, replays } = this.#accounts[account];
+    const plan = this.plan(account, person, toMs);
+    const { back, moves, writes, counted } = stepsBack(plan, this.lives(account, user));
     this.#requireRoom(account, counted);
-    const lifeAt = ({ place, label }: Named) => this.#lifeOf(account, user, place, label);
+    const lifeAt = (at: { place: string; label: string }) => this.#lifeOf(account, user, at.place, at.label);
     // A label that is not there any more is made again, whoever had it then.
-    for (const { place, label } of back) {
-      const { present, past } = lifeAt({ place, label });
-      const isThere = present !== undefined || past.length > 0 || isStandard(label);
-      if (!isThere && wanted.some(isAt({ place, label }))) known.made.make(user, label);
+    for (const then of back) {
+      const { present, past } = lifeAt(then);
+      if (present === undefined && past.length === 0 && !isStandard(then.label)) made.make(user, then.label);
     }
     this.#writes += 1;
     for (const move of moves) {
@@ -359,14 +302,13 @@ export class LifeModel {
       this.#relabel(lifeAt(move.life), lifeAt(move));
     }
     this.write(account, person, writes, { ...author, counts: false });
-    known.used += counted;
-    if (moves.length > 0) known.replays.forget(user);
+    this.#accounts[account].used += counted;
+    if (moves.length > 0) replays.forget(user);
   }
 
   #requireRoom(account: number, counted: number): void {
-    const limit = this.limits[account];
-    if (limit !== null && counted > 0 && this.#accounts[account].used + counted > limit)
-      throw new Refused("monthly_limit_exceeded");
+    const limit = this.limits[account] ?? Infinity;
+    if (counted > 0 && this.used(account) + counted > limit) throw new Refused("monthly_limit_exceeded");
   }
 
   #set(life: Life, value: WrittenValue): void {

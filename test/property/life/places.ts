@@ -3,6 +3,7 @@
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
 import type { Scope } from "../../../src/memory/records.ts";
+import { Refused } from "./refused.ts";
 
 /** The person's own place first. */
 export function placesOf(project: string | undefined): string[] {
@@ -26,7 +27,7 @@ export function isStandard(label: string): boolean {
 }
 
 /** The same for a label without a scope and one of the person. */
-export function areSameTerms(a: NewLabel, b: NewLabel): boolean {
+function areSameTerms(a: NewLabel, b: NewLabel): boolean {
   const [text, other] = [a, b].map((terms) => JSON.stringify({ ...terms, scope: terms.scope ?? "person" }));
   return text === other;
 }
@@ -48,4 +49,29 @@ export function standardTerms(label: string): NewLabel {
     scope,
     hidden: false,
   };
+}
+
+/** Adds a label of an account's own, or finds it with the same terms. */
+export function addTerms(labels: Map<string, NewLabel>, wanted: NewLabel): { isNew: boolean } {
+  const known = labels.get(wanted.label);
+  if (isStandard(wanted.label) || (known !== undefined && !areSameTerms(known, wanted)))
+    throw new Refused("label_exists");
+  if (known === undefined) labels.set(wanted.label, wanted);
+  return { isNew: known === undefined };
+}
+
+export function changeTerms(
+  { labels, hidden }: { readonly labels: Map<string, NewLabel>; readonly hidden: Set<string> },
+  label: string,
+  change: Partial<NewLabel>,
+): void {
+  const known = labels.get(label);
+  if (!isStandard(label)) {
+    if (known === undefined) throw new Refused("unknown_label");
+    labels.set(label, { ...known, ...change });
+    return;
+  }
+  if (Object.keys(change).some((name) => name !== "hidden")) throw new Refused("invalid_request");
+  if (change.hidden) hidden.add(label);
+  else hidden.delete(label);
 }

@@ -60,7 +60,16 @@ export interface Event {
   readonly origin: FactOrigin | undefined;
 }
 
-export function asExpired(value: Present): Past {
+/** As it is seen at a moment, with as much of the past as is to be kept. */
+export function shownLife({ place, label, present, past }: Life, nowMs: number, historyMax: number): Life {
+  const { expiresAtMs = null } = present ?? {};
+  const isLive = expiresAtMs === null || expiresAtMs > nowMs;
+  const all = [...past, ...(present === undefined || isLive ? [] : [asExpired(present)])];
+  const kept = all.slice(Math.max(0, all.length - historyMax));
+  return { place, label, present: isLive ? present : undefined, past: kept };
+}
+
+function asExpired(value: Present): Past {
   return { ...value, ended: "expired", endedAtMs: value.expiresAtMs! };
 }
 
@@ -88,48 +97,6 @@ export function changesOf(lives: readonly Life[]): Event[] {
   ]);
   const isEnd = (event: Event) => Number(event.kind === "forgotten" || event.kind === "expired");
   return events.sort((a, b) => b.atMs - a.atMs || b.revision - a.revision || isEnd(b) - isEnd(a));
-}
-
-/** The value that a label had at a moment, and the life that it is a part of now. */
-export interface Then {
-  readonly place: string;
-  readonly label: string;
-  readonly value: Present | Past;
-  readonly life: Life;
-}
-
-/** What putting these back to a moment would change. */
-export function planOf(lives: readonly Life[], toMs: number, nowMs: number) {
-  const unreached: { place: string; label: string }[] = [];
-  const reached: Life[] = [];
-  const then: Then[] = [];
-  for (const life of lives) {
-    const { place, label, present, past } = life;
-    const values: (Present | Past)[] = [...past, ...(present === undefined ? [] : [present])];
-    const index = values.findLastIndex(({ sinceMs }) => sinceMs <= toMs);
-    if (index < 0 && values[0].ordinal > 1) {
-      unreached.push({ place, label });
-      continue;
-    }
-    reached.push(life);
-    const value = values[index];
-    if (value === undefined || (value.expiresAtMs !== null && value.expiresAtMs <= nowMs)) continue;
-    if ("ended" in value && value.endedAtMs <= toMs) continue;
-    const former = past.slice(index).find((one) => one.former !== undefined)?.former;
-    then.push({ place, label: former ?? label, value, life });
-  }
-  const isAt = (at: { place: string; label: string }) => (one: { place: string; label: string }) =>
-    one.place === at.place && one.label === at.label;
-  // Whatever has the label now, the later life had it then.
-  const wanted = then.filter((one, i) => !then.slice(i + 1).some(isAt(one)));
-  const names = [...reached, ...wanted.filter((one) => !reached.some(isAt(one)))];
-  const changes = names.flatMap(({ place, label }) => {
-    const present = lives.find(isAt({ place, label }))?.present;
-    const value = wanted.find(isAt({ place, label }))?.value;
-    if (isAlike(present, value)) return [];
-    return [{ place, label, from: present?.value ?? null, to: value?.value ?? null }];
-  });
-  return { changes, unreached, wanted, names };
 }
 
 /** Nothing would change. */
@@ -181,4 +148,24 @@ export function setValue(
     ordinal: isSame ? last : last + 1,
     origin: kept,
   };
+}
+
+/** The whole life goes to another label, which has none. The value that it has is then one that was renamed. */
+export function relabel(
+  source: Life,
+  target: Life,
+  { nowMs, historyMax, moved }: { nowMs: number; historyMax: number; moved: () => Partial<Present> },
+): void {
+  const { present, label } = source;
+  target.past = keptOf(source, historyMax).map((value) => ({ ...value, ...moved(), label: target.label }));
+  target.present = { ...present!, ...moved(), label: target.label };
+  const { ordinal } = target.present;
+  endValue(target, "renamed", nowMs, historyMax, label);
+  target.present = { ...present!, ...moved(), label: target.label, ordinal: ordinal + 1, sinceMs: nowMs };
+  Object.assign(source, { present: undefined, past: [] });
+}
+
+/** What is to be kept of a past. */
+export function keptOf({ past }: Life, historyMax: number): Past[] {
+  return past.slice(-historyMax || Infinity);
 }
