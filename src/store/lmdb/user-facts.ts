@@ -79,10 +79,11 @@ export class UserWrites {
     this.#userId = userId;
     this.#isErasing = isErasing;
     this.#key = userKey(account, userId);
-    this.#wasKnown = writer.has("facts", this.#key);
     // A new user goes on after the last revision of any user who is gone: no revision is ever used twice.
-    const unknown = newUser(writer.count(REVISIONS));
-    this.#user = this.#read("facts", this.#key, unpackUser, unknown) ?? unknown;
+    const unknown = () => newUser(writer.count(REVISIONS));
+    const known = this.#read("facts", this.#key, unpackUser, unknown);
+    this.#wasKnown = known !== undefined;
+    this.#user = known ?? unknown();
   }
 
   /** What a request names. */
@@ -95,10 +96,10 @@ export class UserWrites {
     const counts = { places, factsAt: (place: Place) => this.#place(place).facts };
     // An erased user has what is found: its record may tell something else.
     const isAll = this.#isErasing && inside.includes("");
-    const known = found.filter(({ present }) => present !== undefined).length;
-    const all = isAll ? { facts: known, heads: found.length - known } : { facts, heads };
-    const user = { revision, ...all, numbers, labels };
-    const memory = new UserMemory({ ...user, named: [], isWhole, counts }, historyMax);
+    const known = isAll ? found.filter(({ present }) => present !== undefined).length : facts;
+    const past = isAll ? found.length - known : heads;
+    const user = { revision, facts: known, heads: past, numbers, labels, named: [], isWhole, counts };
+    const memory = new UserMemory(user, historyMax);
     for (const fact of found) {
       yield;
       memory.add(fact);
@@ -236,13 +237,13 @@ export class UserWrites {
 
   #freeLabel(key: Buffer, label: string): FreeLabel | undefined {
     const unpack = (bytes: Buffer) => unpackFreeLabel(label, bytes);
-    return this.#read("free-labels", key, unpack, { label, number: 1, uses: 0, description: null });
+    return this.#read("free-labels", key, unpack, () => ({ label, number: 1, uses: 0, description: null }));
   }
 
   #find({ place, label }: FactName, withHistory: boolean): FoundFact {
     if (!this.#wasKnown) return { place, label, present: undefined, earlier: [], last: 0 };
-    const present = this.#stored({ place, label });
     const key = this.#keyOf({ place, label });
+    const present = this.#stored({ place, label }, key);
     const last = present?.ordinal ?? this.#head(key);
     const range = { start: historyKey(key, 1), end: historyKey(key, HEAD) };
     const entries = withHistory && last > 0 ? this.#writer.entries("history", range) : [];
@@ -275,7 +276,7 @@ export class UserWrites {
       const name = factPart.toString("latin1");
       const fact = facts.get(name) ?? heads.get(name) ?? made(factPart);
       if (!facts.has(name)) heads.set(name, fact);
-      if (ordinal === HEAD) fact.last = this.#read("history", key, unpackNumber, 1) ?? 0;
+      if (ordinal === HEAD) fact.last = this.#read("history", key, unpackNumber, () => 1) ?? 0;
       else fact.ordinals.push(ordinal);
     });
     const found = heads.size === 0 ? facts : new Map([...facts, ...heads]);
@@ -354,20 +355,19 @@ export class UserWrites {
     return factKey(this.#account, this.#userId, name);
   }
 
-  #stored(name: FactName): FactRecord | undefined {
-    const { place, label } = name;
+  #stored({ place, label }: FactName, key = this.#keyOf({ place, label })): FactRecord | undefined {
     const unpack = (bytes: Buffer) => unpackFact(place, label, bytes, false);
-    return this.#read("facts", this.#keyOf(name), unpack, { ...UNREADABLE, place, label });
+    return this.#read("facts", key, unpack, () => ({ ...UNREADABLE, place, label }));
   }
 
-  /** @param damaged stands for a damaged record that is erased */
-  #read<T>(table: TableName, key: Buffer, unpack: (bytes: Buffer) => T, damaged: T): T | undefined {
+  /** @param damaged what stands for a damaged record that is erased */
+  #read<T>(table: TableName, key: Buffer, unpack: (bytes: Buffer) => T, damaged: () => T): T | undefined {
     try {
       const bytes = this.#writer.get(table, key);
       return bytes && unpack(bytes);
     } catch (error) {
       if (!this.#isErasing) throw error;
-      return damaged;
+      return damaged();
     }
   }
 
@@ -381,10 +381,8 @@ export class UserWrites {
     let known = this.#places.get(place);
     if (known === undefined) {
       const key = placeKey(this.#account, this.#userId, place);
-      const before = this.#read("facts", key, unpackPlace, { facts: 1, ending: 0 }) ?? {
-        facts: 0,
-        ending: 0,
-      };
+      const damaged = () => ({ facts: 1, ending: 0 });
+      const before = this.#read("facts", key, unpackPlace, damaged) ?? { facts: 0, ending: 0 };
       known = { record: { ...before }, before };
       this.#places.set(place, known);
     }
