@@ -1,6 +1,6 @@
 /**
  * npm run bench: runs the benchmarks of the project. Each verifies what it times and prints ratios to a reference in
- * the same run. The service that http, inject, streams, hostile, life, holds and find start is the built one (npm run build).
+ * the same run. The service that http, inject, streams, hostile, life, holds, find and growth start is the built one (npm run build).
  */
 
 import { fileURLToPath } from "node:url";
@@ -22,6 +22,7 @@ const PARTS: Readonly<Record<string, () => Promise<Bench>>> = {
   life: async () => (await import("./life.ts")).benchLife,
   holds: async () => (await import("./holds.ts")).benchHolds,
   find: async () => (await import("./find.ts")).benchFind,
+  growth: async () => (await import("./growth.ts")).benchGrowth,
   fastify: async () => (await import("./fastify.ts")).benchFastify,
 };
 
@@ -31,7 +32,7 @@ const EXIT_FAILED = 1;
 /** The call was wrong. */
 const EXIT_USAGE = 2;
 
-const HELP = `usage: npm run bench -- [codec|damage|reader|labels|values|http|inject|streams|hostile|store|life|holds|find|fastify] [--small] [--json] [--seed N] [OPTIONS]
+const HELP = `usage: npm run bench -- [codec|damage|reader|labels|values|http|inject|streams|hostile|store|life|holds|find|growth|fastify] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 damage   the largest share of its words that a block with 5 and with 40 facts can lose, by kind of damage
@@ -46,6 +47,7 @@ store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and
 life     encodes with a history to those without, an index to /facts, reads to those of the commit before; the disk for 100,000 facts
 holds    how long calls on one person's 10,000 facts hold the event loop, and how long others wait beside them
 find     finding facts by words among one person's 100 and 1,000, in processor time of the service, beside GET /facts
+growth   calls on a person with 100 facts and on one with nearly 10,000, all under labels of their own, on both stores
 fastify  processor time of two routes of Fastify with the same checks, to that of the dispatcher
 
   --small      few trials, so that it is quick; without a name, all benchmarks run

@@ -7,7 +7,7 @@
 
 import { groupOf, LABEL_FORM, NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { CHANNELS } from "../base/channels.ts";
-import { editDistance, isSlip } from "../base/edit-distance.ts";
+import { isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
 import { Failure, invalidRequest } from "../base/errors.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
 import { checkLabelText } from "./label-terms.ts";
@@ -16,10 +16,10 @@ import type { FreeTerms, Store, View } from "./ports.ts";
 import type { FreeLabel } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
-/** Labels that are read to find a near one. */
+/** Labels that are read in one go. */
 const READ_MAX = 256;
-/** Of those, the labels that are compared letter by letter. */
-const COMPARED_MAX = 64;
+/** Labels with one beginning that are read to find a near one: reading them is most of what a hint costs. */
+const ALIKE_MAX = 64;
 
 const STANDARD_GROUPS: ReadonlySet<string> = new Set(CHANNELS.map(({ label }) => groupOf(label)));
 
@@ -151,13 +151,15 @@ function isMeant(label: string, known: string): boolean {
 
 /** The labels that a person has made and that are a slip away, the nearest first. */
 async function nearFreeLabels(store: Store, { account, userId }: Who, label: string): Promise<string[]> {
-  const wanted = plain(label);
   const alike = (await labelsAlike(store, account, userId, label))
     .filter((known) => known !== label && hasSameBeginning(label, known))
-    .slice(0, COMPARED_MAX)
-    .filter((known) => isNear(label, known));
-  const distance = (known: string) => editDistance(wanted, plain(known));
-  return alike.sort((a, b) => distance(a) - distance(b));
+    .filter((known) => digitsOf(label) === digitsOf(known));
+  const edits = slipEdits(plain(label), [""], alike.map(plain)) ?? [];
+  return alike
+    .map((known, i) => ({ known, edits: edits[i]! }))
+    .filter((one) => one.edits <= slipEditsMax(plain(nameIn(one.known)).length))
+    .sort((a, b) => a.edits - b.edits)
+    .map(({ known }) => known);
 }
 
 /** Those with the same first letter; where they are too many, those of the same group, and those that begin alike there. */
@@ -165,8 +167,8 @@ async function labelsAlike(store: Store, account: string, userId: string, label:
   const group = `${groupOf(label).toUpperCase()}.`;
   const letter = label.slice(0, 1).toUpperCase();
   for (const prefix of [letter, group, group + nameIn(label).slice(0, 1).toLowerCase()]) {
-    const found = await store.readFreeLabels(account, userId, { prefix, limit: READ_MAX });
-    if (found.length < READ_MAX || prefix.length > group.length) return found.map((known) => known.label);
+    const found = await store.readFreeLabels(account, userId, { prefix, limit: ALIKE_MAX });
+    if (found.length < ALIKE_MAX || prefix.length > group.length) return found.map((known) => known.label);
   }
   return [];
 }
