@@ -154,6 +154,8 @@ suite("Hermes provider", { concurrency: false }, () => {
       tool("remember", { label: "PREF.avoid", value: "emoji", add: true }),
       tool("history", { label: "PREF.avoid" }),
       tool("remember", { label: "PREF.avoid", value: "puns", add: true, ttl_s: 60 }),
+      tool("find", { query: "weaver" }),
+      tool("find", { query: "weaves", everywhere: true }),
     ]);
     const values = results.map(([result]) => result);
     const parsed = (i: number) => JSON.parse(values[i]);
@@ -186,7 +188,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.deepEqual(valuesOf(13), ["USER.name=Ada"], "a gateway has no project");
     assert.match(parsed(14).error, /^no_project: /);
     assert.match(values[15][0].description, /: FAMILY: wife \("her name"\); USER: name, /);
-    assert.equal(values[15].length, 5);
+    assert.equal(values[15].length, 6);
     assert.ok(parsed(16).expires_at);
     assert.match(
       parsed(17).result,
@@ -197,6 +199,9 @@ suite("Hermes provider", { concurrency: false }, () => {
       ["jargon; emoji", "jargon"],
     );
     assert.match(parsed(19).error, /^invalid_request: An end is one of the whole list: /);
+    assert.deepEqual(valuesOf(20), []);
+    assert.deepEqual(valuesOf(21), ["PROJ.goal=weave"]);
+    assert.equal(parsed(21).facts[0].project, project);
   });
 
   test("a label is made by writing it, and renamed and joined as the tools of the other hosts do", async (t) => {

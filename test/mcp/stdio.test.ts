@@ -175,7 +175,7 @@ suite("sideband mcp", { concurrency: false }, () => {
     const args = ["--data", running.folder, "--account", "acme", "--user", "ada"];
     await client.connect(new TransportOfOld(launch(args, { SIDEBAND_INCLUDE: "" })) as never);
     const names = async () => (await client.listTools()).tools.map(({ name }) => name);
-    assert.deepEqual(await names(), ["remember", "recall", "forget", "add_label", "history"]);
+    assert.deepEqual(await names(), ["remember", "recall", "find", "forget", "add_label", "history"]);
     const call = caller(client as unknown as TourClient);
     await call("add_label", { label: "FAMILY.wife", description: "her name" });
     await changed;
@@ -205,7 +205,7 @@ suite("sideband mcp", { concurrency: false }, () => {
       const { tools } = await client.listTools();
       assert.deepEqual(
         tools.map(({ name }) => name),
-        ["remember", "recall", "forget", "history"],
+        ["remember", "recall", "find", "forget", "history"],
       );
       const call = caller(client as unknown as TourClient);
       if (access === "write") {

@@ -134,7 +134,7 @@ suite("package", { concurrency: false }, () => {
 
     assert.match(readFileSync(join(folder, "program.cjs"), "utf8"), /require\("sideband"\)/);
     const output = execFileSync(process.execPath, [join(folder, "program.cjs")], { encoding: "utf8" });
-    const names = ["remember", "recall", "forget", "history"];
+    const names = ["remember", "recall", "find", "forget", "history"];
     assert.deepEqual(JSON.parse(output), ["connection_failed", names, names.length]);
   });
 });
