@@ -94,7 +94,7 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
     canWrite,
     labels,
     labelsLeft: canWrite && usage.user === undefined ? (known?.free ?? 0) : 0,
-    mayMakeLabels: canWrite && known?.isStrict === false,
+    mayMakeLabels: canWrite && known?.strict === false,
     overflow: useMemo(() => new Set(block.value?.overflow), [block.value]),
     nowMs: Date.now(),
     readLabels,
