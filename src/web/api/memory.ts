@@ -38,10 +38,9 @@ export async function accountLabels(api: PageClient): Promise<AccountLabels> {
   return { labels: channels as LabelAnswer[], free, strict };
 }
 
-/** A label that a person has made, or makes. */
-export function newFreeLabel(label: string, description = ""): LabelAnswer {
-  const terms = { description, example: "", own: false, hidden: false };
-  return { ...terms, channel: CHANNEL_COUNT_MAX, label, scope: scopeOfLabel(label) };
+/** A worktree is named by its project and a name of its own, with a slash between. */
+export function isWorktree(project: string): boolean {
+  return project.includes("/");
 }
 
 /** The projects and worktrees in which a person has facts. */
@@ -50,7 +49,8 @@ export async function projectsOf(api: PageClient, userId: string): Promise<reado
   return users.find(({ user_id }) => user_id === userId)?.projects ?? [];
 }
 
-/** A worktree is named by its project and a name of its own, with a slash between. */
-export function isWorktree(project: string): boolean {
-  return project.includes("/");
+/** A label that a person has made, or makes. */
+export function newFreeLabel(label: string, description = ""): LabelAnswer {
+  const terms = { description, example: "", own: false, hidden: false };
+  return { ...terms, channel: CHANNEL_COUNT_MAX, label, scope: scopeOfLabel(label) };
 }
