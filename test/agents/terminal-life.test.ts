@@ -276,6 +276,10 @@ test("a label is made by writing it, asked about where it looks like a slip, and
     assert.match(await answered(env, "y", slip), /FAMILY\.wife: was "Grace", now "Joan"/);
     assert.match(await answered(env, "new", slip), /FAMILY\.wif: now "Joan"/);
     assert.equal((await run("remember", "FAMILY.wives", "two", "--new")).status, 0);
+    // What a person types at a terminal is said; a script may have any origin.
+    const { facts } = JSON.parse((await run("facts", "--json")).out);
+    const origins = facts.map(({ label, origin = "" }: Record<string, string>) => `${label} ${origin}`);
+    assert.deepEqual(origins, ["FAMILY.wif said", "FAMILY.wife said", "FAMILY.wives "]);
 
     const renamed = await run("rename", "FAMILY.wife", "PEOPLE.joan");
     assert.equal(

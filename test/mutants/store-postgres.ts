@@ -76,6 +76,15 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     only: "in use again",
   },
   {
+    name: "postgres-origin-kept",
+    fault: "The same value with another origin keeps the one that it had.",
+    file: GROUP_WRITES,
+    find: " origin = excluded.origin,",
+    replace: "",
+    tests: CONFORMANCE,
+    only: "the origin of a value is kept",
+  },
+  {
     name: "postgres-keys-trusted-for-ever",
     fault: "A node that hears no notices goes on with its copy of the keys for ever.",
     file: "src/store/postgres/queries/keys-watch.ts",
