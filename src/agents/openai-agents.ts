@@ -47,11 +47,11 @@ export function flushBefore<C>(
   };
 }
 
-/** Strict schemas may not limit texts and numbers, which the service checks, and have null for what is left out. */
+/** Strict schemas may not limit texts, which the service checks, and have null for what is left out. */
 function strictSchema(tool: MemoryTool, options: AdapterOptions) {
   const { properties, required } = inputSchema(tool, options);
   const strict = Object.entries(properties).map(([name, schema]) => {
-    const { maxLength, minimum, ...rest } = schema as Record<string, unknown>;
+    const { maxLength, ...rest } = schema as Record<string, unknown>;
     return [name, required.includes(name) ? rest : nullable(rest)];
   });
   return objectSchema(Object.fromEntries(strict));

@@ -65,7 +65,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.equal(stderr, "");
     assert.deepEqual(values.slice(0, 3), ["sideband", true, null]);
     const schemas = values[3] as { name: string; description: string }[];
-    assert.equal(schemas.length, 6);
+    assert.equal(schemas.length, 7);
     assert.ok(schemas[0].description.endsWith(labelsText(STANDARD_TOOL_LABELS)), schemas[0].description);
     assert.equal(values[4], "");
     const answers = values.slice(5, 12).map((text: string) => JSON.parse(text));
