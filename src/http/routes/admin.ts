@@ -66,11 +66,31 @@ function keyRoutes({ keys }: HttpServices) {
   } satisfies Partial<Handlers>;
 }
 
+/** The labels of an account, and what it may have. */
+function labelRoutes({ memory }: HttpServices) {
+  return {
+    async adminLabels(call) {
+      const { account } = call.query;
+      checkAccount(account);
+      return labelsOf(memory, account);
+    },
+
+    async adminChangeLabels(call) {
+      const { account, strict, add_set: set } = call.body;
+      checkAccount(account);
+      if (strict !== undefined) await changeStrict(memory, account, strict);
+      if (set !== undefined) await addLabelSet(memory, account, set, { writtenBy: "console" });
+      return labelsOf(memory, account);
+    },
+  } satisfies Partial<Handlers>;
+}
+
 export function adminRoutes(services: HttpServices, readiness: Readiness, recent: CallHistory) {
   const { keys, clock } = services;
   const startedAt = momentText(clock.now());
   return {
     ...keyRoutes(services),
+    ...labelRoutes(services),
 
     async adminAccounts() {
       const accounts = await keys.accounts();
@@ -87,20 +107,6 @@ export function adminRoutes(services: HttpServices, readiness: Readiness, recent
       const { account, ...page } = call.query;
       checkAccount(account);
       return usersPage(services.memory, { account, user: null }, page);
-    },
-
-    async adminLabels(call) {
-      const { account } = call.query;
-      checkAccount(account);
-      return labelsOf(services, account);
-    },
-
-    async adminChangeLabels(call) {
-      const { account, strict, add_set: set } = call.body;
-      checkAccount(account);
-      if (strict !== undefined) await changeStrict(services.memory, account, strict);
-      if (set !== undefined) await addLabelSet(services.memory, account, set, { writtenBy: "console" });
-      return labelsOf(services, account);
     },
 
     async adminUsage(call) {
@@ -142,8 +148,8 @@ export function adminRoutes(services: HttpServices, readiness: Readiness, recent
   } satisfies Partial<Handlers>;
 }
 
-async function labelsOf({ memory }: HttpServices, account: string) {
-  const { all, free, isStrict } = await memory.labels.of(account);
+async function labelsOf({ labels }: HttpServices["memory"], account: string) {
+  const { all, free, isStrict } = await labels.of(account);
   const views = all.map(labelAnswer);
   return { labels: views.filter(({ own, hidden }) => own || hidden), free, strict: isStrict };
 }
