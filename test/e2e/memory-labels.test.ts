@@ -36,6 +36,7 @@ visit(
     const before = await memoryOf(running);
     await page.getByRole("button", { name: "Add a fact" }).focus();
     await page.keyboard.press("Enter");
+    await page.locator("[role=combobox]:focus").waitFor();
     await page.keyboard.type("called");
     assert.deepEqual(await offered(page), [
       "FAMILY.wife What the wife is calledhas a value",
@@ -52,6 +53,7 @@ visit(
     assert.deepEqual(await offered(page), [], "the list is closed, and the form is not");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
+    await page.getByLabel(/^What belongs under PET.dog/).waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.type("The name of the dog");
     await page.keyboard.press("Tab");

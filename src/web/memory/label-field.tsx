@@ -3,7 +3,7 @@
  * typed. The pattern is that of an editable combobox with a listbox (WAI-ARIA Authoring Practices, "Combobox").
  */
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../parts/fields.tsx";
 import { Notice } from "../parts/layout.tsx";
 import { type LabelOption, labelOptions, namedLabel } from "./label-options.ts";
@@ -37,7 +37,7 @@ export function LabelField({ name, choice, onChoice, except }: LabelFieldProps) 
   const [active, setActive] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   useEffect(() => {
     document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: "nearest" });
   }, [id, active]);
