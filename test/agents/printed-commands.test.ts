@@ -100,7 +100,7 @@ test("the commands of errors and of rollback run as they are printed", async () 
   await home.run("labels", "add", "CREW.captain", "--description", "Who commands");
   const described = ["--description", '-- who\'s "in" $(touch pwned)'].join("=");
   const [edit] = await printed("remember", "CREW.captain", "Jason", described, ...person);
-  assert.match(typed(edit), /^CREW\.captain: -- who's "in" \$\(touch pwned\)$/m);
+  assert.match(typed(edit), /^CREW\.captain: -- who's "in" \$\(touch pwned\); undo: /m);
   assert.equal((await home.run("recall", "CREW.captain", ...person)).status, 1, "nothing was stored");
   const standard = await home.run("remember", "USER.os", "Linux", "--description", "Mine", ...person);
   assert.match(standard.err, /: USER\.os is a standard label, .*: leave --description out\n$/);

@@ -119,7 +119,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await says(/shown only once/);
     await page.getByText("Decided", { exact: true }).click();
     await page.getByText("The same as a table").click();
-    await page.locator("#accounts").getByRole("combobox").selectOption("kernel");
+    await page.locator("#accounts").getByRole("combobox", { name: "Account" }).selectOption("kernel");
     await says("1 user of kernel");
     await says("store_unavailable");
   },
