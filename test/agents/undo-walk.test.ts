@@ -36,6 +36,8 @@ before(async () => {
     ["PET.cat", "Tom", "--description", "its name"],
     ["PET.dog", "Rex"],
     ["PROJ.goal", "cloth", "--project", LOOM],
+    ["PAGE.title", "On looms", "--origin", "read", "--until", "2099-12-01"],
+    ["PAGE.author", "A. Weaver", "--origin", "read"],
   ];
   for (const words of facts) assert.equal((await home.run("remember", ...words, ...SAME)).status, 0);
   start = (await (await memory()).changes(USER)).changes[0].at;
@@ -49,8 +51,8 @@ async function wholeMemory() {
   const client = await memory();
   const at = async (project?: string) => {
     const { facts } = await client.facts(USER, { project });
-    return facts.map(({ label, value, place, expires_at, description }) => {
-      return { label, value, place, expires_at, description };
+    return facts.map(({ label, value, place, expires_at, description, origin }) => {
+      return { label, value, place, expires_at, description, origin };
     });
   };
   const { channels, strict } = await client.channels();
@@ -75,6 +77,8 @@ const WALK: readonly (readonly [command: string, words: Words])[] = [
   ["remember", ["PET.cat", "Tom", "--description", "how it is called"]],
   ["remember", ["PET.cat", "Mimi", "--description", "who it is"]],
   ["remember", ["PROJ.goal", "linen", "--project", LOOM]],
+  ["review", ["PAGE.title", "--accept"]],
+  ["review", ["--forget"]],
   ["forget", ["PREF.avoid", "--item", "jargon"]],
   ["forget", ["PREF.avoid", "--item", "emoji"]],
   ["forget", ["PREF.tone"]],
@@ -105,6 +109,7 @@ const NOT_WALKED: Readonly<Record<string, readonly string[]>> = {
   "they read": [
     ...[
       "recall",
+      "find",
       "facts",
       "context",
       "history",

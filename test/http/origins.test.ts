@@ -52,7 +52,7 @@ test("an origin is kept with the value, and no answer has one where none was nam
   assert.deepEqual([problemCode(wrong), wrong.json.param], ["400 invalid_request", "origin"]);
 });
 
-test("the same value with another origin changes the origin alone; restore and rollback bring it back", async () => {
+test("the same value with another origin is a change; restore and rollback bring it back", async () => {
   const first = ok(await encode("bo", "USER.os", "Debian", { origin: "read", details: true }));
   ok(await encode("bo", "USER.os", "Debian"));
   assert.deepEqual(await originsOf("bo"), [["USER.os", "read"]]);
@@ -62,13 +62,17 @@ test("the same value with another origin changes the origin alone; restore and r
     const { revisions } = ok(await get("/facts/history", { user_id: "bo", label: "USER.os" }));
     return revisions.map(({ value, origin }: Shown) => [value, origin]);
   };
-  assert.deepEqual(await historyOf(), [["Debian", "said"]]);
+  assert.deepEqual(await historyOf(), [
+    ["Debian", "said"],
+    ["Debian", "read"],
+  ]);
   const { at } = ok(await get("/users/history", { user_id: "bo" })).changes[0];
   clock.ms += 1000;
   ok(await encode("bo", "USER.os", "Plan 9"));
   assert.deepEqual(await historyOf(), [
     ["Plan 9", undefined],
     ["Debian", "said"],
+    ["Debian", "read"],
   ]);
   ok(await post("/users/rollback", { user_id: "bo", to: at }));
   assert.deepEqual(await originsOf("bo"), [["USER.os", "said"]]);
