@@ -150,7 +150,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "find",
     title: "Find",
-    description: "Finds facts by words of labels and values, slips forgiven.",
+    description: "Finds facts by words.",
     input: { query: TEXT },
     optional: { everywhere: { type: "boolean", description: "In all projects." } },
     isForBlock: false,
@@ -188,8 +188,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: ADD_LABEL,
-    title: "Add a label for all users",
-    description: "Adds a label for every user of the account, beyond this session.",
+    title: "Add a label for all",
+    description: "For every user of the account.",
     input: { label: TEXT, description: TEXT },
     optional: { scope: { type: "string", enum: PLACE_KINDS } },
     isForBlock: false,
@@ -206,7 +206,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: HISTORY,
     title: "History",
-    description: `${HISTORY_LISTS}; restore writes that revision again; rename_to moves it (merge=true joins two).`,
+    description: `${HISTORY_LISTS}; restore brings one back; rename_to moves it (merge=true joins two).`,
     input: { label: TEXT },
     optional: { restore: WHOLE, rename_to: TEXT, merge: { type: "boolean" } },
     isForBlock: false,

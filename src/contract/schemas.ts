@@ -392,9 +392,7 @@ export const ListedLabel = Type.Object({
 });
 export const LabelAnswer = requiring(ListedLabel, "own", "scope", "hidden");
 export const StrictBody = Type.Object({
-  strict: Type.Boolean({
-    description: "Whether only the standard labels and the account's own can be written.",
-  }),
+  strict: Type.Boolean({ description: "Only standard labels and the account's own can be written." }),
 });
 export const StrictAnswer = Type.Object({ status: Ok, strict: Type.Boolean() });
 export const LabelSetName = literals(LABEL_SET_NAMES);
@@ -413,9 +411,7 @@ export const LabelSet = Type.Object({ set: LabelSetName, labels: Type.Array(SetL
 export const LabelSetsAnswer = Type.Object({ sets: Type.Array(LabelSet) });
 export const ChannelsAnswer = Type.Object({
   channels: Type.Array(ListedLabel),
-  strict: Type.Optional(
-    Type.Boolean({ description: "With a key of a strict account: its persons make no labels of their own." }),
-  ),
+  strict: Type.Optional(Type.Boolean({ description: "With a key of an account where nobody makes labels." })),
   free: Type.Optional(
     Type.Integer({
       description: "With a key: labels that it may still add; 0 for one that only reads or is for one user.",
