@@ -39,7 +39,10 @@ export function writtenLine(
     const how = isChanged ? `; ${restoreText(label, previous.revision, kept, undo)}` : "";
     return `${label}: still ${now}${how}`;
   }
-  const was = previous === null ? "" : `was ${quotedValue(previous.value)}, `;
+  // A value that replaces another has an end only if the write names one.
+  const had = kept?.find(({ revision }) => revision === previous?.revision)?.expires_at;
+  const then = had === undefined ? "" : ` until ${shownTime(had)}`;
+  const was = previous === null ? "" : `was ${quotedValue(previous.value)}${then}, `;
   const how = previous === null ? forgetText(label, undo) : restoreText(label, previous.revision, kept, undo);
   return `${label}: ${was}now ${now}; ${how}`;
 }

@@ -73,6 +73,7 @@ export const FactRevision = Type.Object({
     }),
   ),
   ended_at: Type.Optional(wire.Time),
+  expires_at: Type.Optional(Type.String({ description: "When it ends, or would have ended." })),
   renamed_from: Type.Optional(Type.String({ description: "The label that it had until it was renamed." })),
   origin: wire.Origin,
 });

@@ -5,6 +5,7 @@ import type { ChangesAnswer, RollbackAnswer } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError, type Sideband } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
+import { underFormerLabels } from "../former-labels.ts";
 import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { localTime, momentMs } from "../moments.ts";
 import { counted, table } from "../printed.ts";
@@ -22,14 +23,18 @@ LABEL REVISION" writes one of them again. "sideband log" prints what changed for
   },
   async ({ memory, userId, project, words: [label], print }) => {
     const answer = await orNoFact(memory.history(userId, label, { project }), userId, label);
-    const rows = answer.revisions.map(({ revision, value, updated_at, written_by = "", ended = "" }) => [
-      String(revision),
-      localTime(updated_at),
-      written_by,
-      ended,
-      value,
+    const rows = answer.revisions.map((kept) => [
+      String(kept.revision),
+      localTime(kept.updated_at),
+      kept.written_by ?? "",
+      kept.ended ?? "",
+      kept.expires_at === undefined ? "" : localTime(kept.expires_at),
+      kept.value,
     ]);
-    print(table(["REVISION", "WRITTEN", "BY", "ENDED", "VALUE"], rows), answer);
+    const head = ["REVISION", "WRITTEN", "BY", "ENDED", "UNTIL", "VALUE"];
+    const isEnding = answer.revisions.some(({ expires_at }) => expires_at !== undefined);
+    const withoutEnds = (row: readonly string[]) => (isEnding ? [...row] : row.toSpliced(4, 1));
+    print(table(withoutEnds(head), rows.map(withoutEnds)), answer);
   },
 );
 
@@ -165,7 +170,7 @@ async function lastThings(
   do {
     const page: ChangesAnswer = await memory.changes(userId, { project, limit: PAGE, cursor });
     changes.push(...page.changes);
-    things = thingsOf(changes);
+    things = thingsOf(underFormerLabels(changes));
     cursor = page.next_cursor ?? undefined;
     // The last one may go on.
   } while (cursor !== undefined && things.length <= count);

@@ -8,6 +8,7 @@ import { quotedValue } from "../../agent-side/written-line.ts";
 import type { ChangesAnswer } from "../../contract/answers.ts";
 import type { Sideband } from "../../sdk/index.ts";
 import type { Command } from "../command.ts";
+import { factName, underFormerLabels } from "../former-labels.ts";
 import { allPages, memoryCommand } from "../memory-command.ts";
 import { localTime, momentMs, TIME_WIDTH } from "../moments.ts";
 
@@ -80,17 +81,6 @@ async function changesOf(
     .reverse();
 }
 
-/** What happened to a fact before it was renamed, under the label that it had then. @param changes the newest first */
-function underFormerLabels(changes: readonly KeptChange[]): KeptChange[] {
-  const former = new Map<string, string>();
-  return changes.map((change) => {
-    const { label, renamed_from: from } = change;
-    const then = { ...change, label: former.get(factName(change)) ?? label };
-    if (from !== undefined) former.set(factName(change), from);
-    return then;
-  });
-}
-
 async function goOn(
   journal: Journal,
   ask: (since?: string) => Promise<KeptChange[]>,
@@ -153,10 +143,6 @@ class Journal {
       was: change.value,
     }));
   }
-}
-
-function factName({ label, project = "" }: KeptChange): string {
-  return `${label} ${project}`;
 }
 
 function changeLine({

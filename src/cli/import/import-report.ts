@@ -96,9 +96,10 @@ function shortened(text: string, lengthMax = CELL_LENGTH_MAX): string {
 
 /** The last lines of a plan. */
 export function plannedLines({ plan: { writes, same, unplaced, leftOut } }: ReportedImport): string[] {
+  const over = writes.filter(({ present }) => present !== undefined);
   const isAre = (list: readonly unknown[]) => (list.length === 1 ? "is" : "are");
   const counts = [
-    `${counted(writes.length, "fact")} would be written`,
+    `${counted(writes.length, "fact")} would be written${over.length === 0 ? "" : `, ${over.length} over another value`}`,
     ...(same.length === 0 ? [] : [`${counted(same.length, "fact")} ${isAre(same)} there already`]),
     ...(unplaced.length === 0 ? [] : [`${counted(unplaced.length, "fact")} ${isAre(unplaced)} of a project`]),
     `${counted(leftOut.length, "line")} ${isAre(leftOut)} not imported`,

@@ -26,6 +26,7 @@ export function historyAnswer(userId: string, history: FactHistory): HistoryAnsw
       updated_at: timeText(fact.updatedAtMs),
       ...authorOf(fact),
       ...("ended" in fact ? { ended: fact.ended, ended_at: timeText(fact.endedAtMs) } : {}),
+      ...(fact.expiresAtMs == null ? {} : { expires_at: timeText(fact.expiresAtMs) }),
       ...("ended" in fact && fact.ended === "renamed" ? renamedFrom(fact.former?.label) : {}),
     })),
   };

@@ -1,0 +1,21 @@
+/** Changes of facts that were renamed: what happened before that is told under the label that they had then. */
+
+import type { ChangesAnswer } from "../contract/answers.ts";
+
+type Change = ChangesAnswer["changes"][number];
+
+/** @param changes the newest first */
+export function underFormerLabels(changes: readonly Change[]): Change[] {
+  const former = new Map<string, string>();
+  return changes.map((change) => {
+    const { label, renamed_from: from } = change;
+    const then = { ...change, label: former.get(factName(change)) ?? label };
+    if (from !== undefined) former.set(factName(change), from);
+    return then;
+  });
+}
+
+/** A fact and its place. */
+export function factName({ label, project = "" }: Pick<Change, "label" | "project">): string {
+  return `${label} ${project}`;
+}
