@@ -126,7 +126,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "recall",
     title: "Recall",
-    description: "Reads one fact (null if none), or all without a label.",
+    description: "Reads one fact, or all without a label.",
     input: {},
     optional: { label: TEXT },
     isForBlock: false,
@@ -188,8 +188,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: ADD_LABEL,
-    title: "Add a label for all",
-    description: "For every user of the account.",
+    title: "Add a label for all users",
+    description: "Adds a label for every user of the account, beyond this session.",
     input: { label: TEXT, description: TEXT },
     optional: { scope: { type: "string", enum: PLACE_KINDS } },
     isForBlock: false,
