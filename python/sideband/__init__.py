@@ -336,6 +336,7 @@ class _FactRevisionRest(TypedDict, total=False):
     session_id: str
     ended: Literal["replaced", "forgotten", "expired", "renamed"]
     ended_at: str
+    expires_at: str
     renamed_from: str
     origin: FactOrigin
 
