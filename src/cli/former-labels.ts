@@ -2,10 +2,10 @@
 
 import type { ChangesAnswer } from "../contract/answers.ts";
 
-type Change = ChangesAnswer["changes"][number];
+export type KeptChange = ChangesAnswer["changes"][number];
 
 /** @param changes the newest first */
-export function underFormerLabels(changes: readonly Change[]): Change[] {
+export function underFormerLabels(changes: readonly KeptChange[]): KeptChange[] {
   const former = new Map<string, string>();
   return changes.map((change) => {
     const { label, renamed_from: from } = change;
@@ -16,6 +16,6 @@ export function underFormerLabels(changes: readonly Change[]): Change[] {
 }
 
 /** A fact and its place. */
-export function factName({ label, project = "" }: Pick<Change, "label" | "project">): string {
+export function factName({ label, project = "" }: Pick<KeptChange, "label" | "project">): string {
   return `${label} ${project}`;
 }

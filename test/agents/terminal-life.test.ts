@@ -50,8 +50,10 @@ test("what was replaced is said with the command that undoes it, which works as 
   const until = await run("remember", "TASK.reminder", "x", "--until", "2099-12-01T18:00:00Z", ...ada);
   assert.match(
     until.out,
-    /^TASK\.reminder: was "call Bob", now "x" until 2099-12-01T23:30:00\+05:30; undo: /,
+    /^TASK\.reminder: was "call Bob" until \S+, now "x" until 2099-12-01T23:30:00\+05:30; undo: /,
   );
+  const ends = await run("history", "TASK.reminder", ...ada);
+  assert.match(ends.out, /^REVISION +WRITTEN +BY +ENDED +UNTIL +VALUE\n\d+ .* 2099-12-01\S+ +x\n/);
 
   // Days and times are those of the person's zone, and what is printed can be read again.
   await run("remember", "TASK.reminder", "y", "--until", "31 Dec 2099", ...ada);

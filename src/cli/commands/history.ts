@@ -5,7 +5,7 @@ import type { ChangesAnswer, RollbackAnswer } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError, type Sideband } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
-import { underFormerLabels } from "../former-labels.ts";
+import { type KeptChange, underFormerLabels } from "../former-labels.ts";
 import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { localTime, momentMs } from "../moments.ts";
 import { counted, table } from "../printed.ts";
@@ -165,7 +165,7 @@ async function lastThings(
   project: string | undefined,
   count: number,
 ): Promise<Thing[]> {
-  const changes: Change[] = [];
+  const changes: KeptChange[] = [];
   let [things, cursor]: [Thing[], string | undefined] = [[], undefined];
   do {
     const page: ChangesAnswer = await memory.changes(userId, { project, limit: PAGE, cursor });
@@ -177,11 +177,9 @@ async function lastThings(
   return things.slice(0, count);
 }
 
-type Change = ChangesAnswer["changes"][number];
-
 /** @param changes the newest first; an end that came by itself is nobody's doing */
-function thingsOf(changes: readonly Change[]): Thing[] {
-  const things: [Change, ...Change[]][] = [];
+function thingsOf(changes: readonly KeptChange[]): Thing[] {
+  const things: [KeptChange, ...KeptChange[]][] = [];
   for (const change of changes.filter(({ kind }) => kind !== "expired")) {
     const last = things.at(-1);
     if (last !== undefined && isOneThing(last.at(-1)!, change)) last.push(change);
@@ -196,7 +194,7 @@ function thingsOf(changes: readonly Change[]): Thing[] {
 }
 
 /** An import writes its facts in several steps. */
-function isOneThing(later: Change, earlier: Change): boolean {
+function isOneThing(later: KeptChange, earlier: KeptChange): boolean {
   if (later.at === earlier.at) return true;
   const isImport = later.written_by?.startsWith("import: ") && later.written_by === earlier.written_by;
   return isImport === true && Date.parse(later.at) - Date.parse(earlier.at) < IMPORT_PAUSE_MS;

@@ -5,14 +5,11 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { quotedValue } from "../../agent-side/written-line.ts";
-import type { ChangesAnswer } from "../../contract/answers.ts";
 import type { Sideband } from "../../sdk/index.ts";
 import type { Command } from "../command.ts";
-import { factName, underFormerLabels } from "../former-labels.ts";
+import { factName, type KeptChange, underFormerLabels } from "../former-labels.ts";
 import { allPages, memoryCommand } from "../memory-command.ts";
 import { localTime, momentMs, TIME_WIDTH } from "../moments.ts";
-
-type KeptChange = ChangesAnswer["changes"][number];
 
 /** A change, and the value that was there before, also before an end. */
 interface LoggedChange extends Omit<KeptChange, "was"> {

@@ -78,6 +78,10 @@ test("what belongs to a project asks for one; --person leaves it out", () =>
           /\nLINE +OF A PROJECT +FOR THE +WAS +NOW\n3 +PROJ\.goal +\? +\(none\) +"ship"\n/,
         );
         assert.match(plan.out, /1 fact would be written, 1 fact is of a project, 1 line is not imported/);
+        const wife = ["remember", /\S+\.wife/.exec(plan.out)![0], "Ada"];
+        assert.equal((await run(...wife, ...ada)).status, 0);
+        const over = await run("import", notes, ...ada);
+        assert.match(over.out, /1 fact would be written, 1 over another value, 1 fact is of a project/);
         const asked = await run("import", notes, "--yes", ...ada);
         assert.deepEqual([asked.status, asked.out], [1, ""]);
         assert.match(
