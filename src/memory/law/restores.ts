@@ -58,7 +58,7 @@ export function* rollbackSteps(
 ): Sliced<Steps> {
   const { nowMs } = by;
   const unreached: FactName[] = [];
-  const reached: FactName[] = [];
+  const names = new Map<string, FactName>();
   const wanted = new Map<string, Wanted>();
   for (const { place, label } of memory.names) {
     yield;
@@ -67,7 +67,8 @@ export function* rollbackSteps(
     const [first] = values;
     if (first === undefined) continue;
     const fact = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
-    (fact === undefined && first.ordinal > 1 ? unreached : reached).push(from);
+    if (fact === undefined && first.ordinal > 1) unreached.push(from);
+    else names.set(nameOf(from), from);
     if (fact === undefined || !isLive(fact, nowMs) || ("ended" in fact && fact.endedAtMs <= toMs)) continue;
     const former = formerLabel(values, fact);
     const name = { place, label: former?.label ?? label };
@@ -78,14 +79,14 @@ export function* rollbackSteps(
   const moved = new Map<string, FactRecord | undefined>();
   for (const [key, { place, label, from, former }] of wanted) {
     yield;
+    if (!names.has(key)) names.set(key, { place, label });
     const fact = memory.live(from, nowMs);
     if (from.label === label || fact === undefined || !memory.isEmpty({ place, label }, nowMs)) continue;
     moves.push(...relabelled(memory, fact, { label, free: termsOf(memory, place, former) }, nowMs));
     moved.set(key, fact).set(nameOf(from), undefined);
   }
   const changes: RollbackReport["changes"][number][] = [];
-  const names = [...reached, ...wanted.values()].map(({ place, label }) => ({ place, label }));
-  for (const [key, name] of new Map(names.map((one) => [nameOf(one), one]))) {
+  for (const [key, name] of names) {
     yield;
     const { fact, former } = wanted.get(key) ?? {};
     const free = termsOf(memory, name.place, former);
