@@ -132,20 +132,21 @@ export function* applyLaw(
   const { steps, report } = yield* stepsOf(memory, request);
   // What is made as it goes names no label, has no condition, and does not count.
   const listed = Array.isArray(steps) ? (steps as readonly Step[]) : [];
-  const lost = listed.find(
-    ({ change }) => change.value !== null && change.free === undefined && gone.has(change.label),
-  );
-  if (lost !== undefined) {
-    const { label, param = "" } = lost.change;
-    return { ...undecided, outcome: { outcome: "label_gone", used, label, param } };
-  }
   // A fact that comes back with its history counts once.
-  const written = listed.filter(({ change }) => change.value !== null).map(({ change }) => nameOf(change));
-  const counted = request.quota === undefined ? 0 : new Set(written).size;
+  const written = new Set<string>();
+  let conflict: ReturnType<typeof conflictOf>;
+  for (const step of listed) {
+    yield;
+    const { label, value, free, param = "" } = step.change;
+    if (value !== null && free === undefined && gone.has(label))
+      return { ...undecided, outcome: { outcome: "label_gone", used, label, param } };
+    if (value !== null && request.quota !== undefined) written.add(nameOf(step.change));
+    conflict ??= conflictOf(memory, step);
+  }
+  const counted = written.size;
   const limit = request.quota?.limit ?? null;
   if (counted > 0 && limit !== null && used + counted > limit)
     return { ...undecided, outcome: { outcome: "limit", used } };
-  const conflict = conflictOf(memory, listed);
   if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
   const { facts: factsBefore, revision: revisionBefore } = memory;
   const { isWiped, ...taken } = yield* take(memory, steps, report !== undefined);
@@ -259,15 +260,12 @@ function checked(change: FactChange, nowMs: number): FactChange {
   return change;
 }
 
-/** The first change whose revision does not hold, and the fact that is there. */
-function conflictOf(memory: UserMemory, steps: readonly Step[]) {
-  for (const { change, nowMs } of steps) {
-    const { label, ifRevision, param = "" } = change;
-    if (ifRevision === undefined) continue;
-    const present = memory.live(change, nowMs);
-    if ((present?.revision ?? 0) !== ifRevision) return { label, present, param };
-  }
-  return undefined;
+/** The fact that is there where a revision does not hold. */
+function conflictOf(memory: UserMemory, { change, nowMs }: Step) {
+  const { label, ifRevision, param = "" } = change;
+  if (ifRevision === undefined) return undefined;
+  const present = memory.live(change, nowMs);
+  return (present?.revision ?? 0) === ifRevision ? undefined : { label, present, param };
 }
 
 /** Of a fact that has come with its history, the fact alone is told, and what was there before it came. */
