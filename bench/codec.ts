@@ -61,7 +61,7 @@ const READ: ReadOptions = { keys: () => KEY, userId: "bench", codebooks: [PLAIN_
 
 export async function benchCodec(options: BenchOptions): Promise<boolean> {
   const random = seededRandom(options.seed);
-  const trials = options.trials ?? (options.small ? 40 : 1000);
+  const trials = options.trials ?? (options.small ? 10 : 1000);
   const say = (text: string) => {
     if (!options.json) console.log(text);
   };
@@ -76,7 +76,7 @@ export async function benchCodec(options: BenchOptions): Promise<boolean> {
     );
     return row;
   });
-  const times = timeAll(random, options.small ? 200 : 2000);
+  const times = timeAll(random, options.small ? 40 : 2000);
   say("\ntime on one core                               median    × reference");
   for (const { what, ms, ratio, barMs } of times) {
     const bar = barMs === undefined ? "" : `   bar ${barMs} ms ${ms <= barMs ? "holds" : "MISSED"}`;

@@ -44,7 +44,7 @@ interface SetResult {
 }
 
 export async function benchDamage(options: BenchOptions): Promise<boolean> {
-  const trials = options.trials ?? (options.small ? 20 : 1000);
+  const trials = options.trials ?? (options.small ? 5 : 1000);
   const codebook = readerCodebook(readFileSync(READER_WEIGHTS));
   const read = { keys: () => KEY, userId: USER, codebooks: [codebook] };
   const results = SETS.map(([name, has, value]): SetResult => {

@@ -32,8 +32,7 @@ export async function benchFind({ small, json }: BenchOptions): Promise<boolean>
   const server = await startServer(folder);
   try {
     const rows: Row[] = [];
-    for (const facts of small ? [100] : [100, BAR_FACTS])
-      rows.push(await measure(server, facts, small ? 8 : 400));
+    for (const facts of small ? [100] : [100, BAR_FACTS]) rows.push(await measure(server, facts, small));
     if (json) console.log(JSON.stringify({ find: rows }));
     else {
       console.log(
@@ -56,7 +55,7 @@ interface Row {
   readonly ratio: number;
 }
 
-async function measure(server: RunningServer, facts: number, calls: number): Promise<Row> {
+async function measure(server: RunningServer, facts: number, small: boolean): Promise<Row> {
   const user_id = `with-${facts}`;
   const call = async (path: string, init: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${server.key}`, "content-type": "application/json" };
@@ -76,7 +75,7 @@ async function measure(server: RunningServer, facts: number, calls: number): Pro
     const batch = { user_id, facts: all.slice(i, i + BATCH), new_label: "certain" };
     await call("/encode/batch", { method: "POST", body: JSON.stringify(batch) });
   }
-  await untilQuiet(server.process);
+  await untilQuiet(server.process, small);
   const find = async (i: number) => {
     const [q, label] = QUESTIONS[i % QUESTIONS.length];
     const found = JSON.parse(await call(`/facts/find?${new URLSearchParams({ user_id, q })}`));
@@ -88,7 +87,7 @@ async function measure(server: RunningServer, facts: number, calls: number): Pro
   };
   // In turns, so that other work on the machine meets both.
   const turns: { find: Timed; list: Timed }[] = [];
-  for (let done = 0; done < calls; done += QUESTIONS.length)
+  for (let done = 0; done < (small ? 8 : 400); done += QUESTIONS.length)
     turns.push({ find: await timed(server, find), list: await timed(server, list) });
   const of = (kind: "find" | "list", unit: keyof Timed) => median(turns.map((turn) => turn[kind][unit]));
   const rounded = (ms: number) => Number(ms.toFixed(2));

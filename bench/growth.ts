@@ -3,6 +3,11 @@
  * person has made, on both stores. The two persons take turns, one request at a time. Every answer is checked.
  */
 
+import { ALL_GROUPS } from "../src/base/groups.ts";
+import { unknownTo } from "../src/memory/free-labels.ts";
+import { AccountLabels } from "../src/memory/labels.ts";
+import type { Store } from "../src/memory/ports.ts";
+import type { MemoryServices } from "../src/memory/services.ts";
 import type { RunningServer } from "./http/running-server.ts";
 import { LifeServices } from "./life/services.ts";
 import type { BenchOptions } from "./options.ts";
@@ -80,6 +85,8 @@ export async function benchGrowth({ small, json }: BenchOptions): Promise<boolea
   } finally {
     await services.close();
   }
+  const [fewMs, manyMs] = [await hintCpuMs(100), await hintCpuMs(10_000)];
+  rows.push({ store: "none", what: "hint, processor time", few_ms: fewMs, many_ms: manyMs });
   const facts = (many.projects + 1) * many.placeFacts;
   if (json) console.log(JSON.stringify({ growth: { facts, rows } }));
   else {
@@ -95,6 +102,35 @@ const read = (path: string, status = 200): Request => ({ method: "GET", path, st
 /** The time that a tenth of the requests stays below: other work on the machine distorts it least. */
 const quick = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 10)];
 const rounded = (number: number) => Number(number.toFixed(2));
+
+/** Of the function that finds the near label among so many, with a list for a store. */
+async function hintCpuMs(count: number): Promise<number> {
+  const all = Array.from({ length: count }, (_, i) => labelAt(i)).sort();
+  const known = new Map<string, string[]>();
+  const store = {
+    async readFreeLabels(_account: string, _user: string, { prefix = "", limit = 0 }) {
+      // The first rounds find them: what a store reads is not a part of it.
+      const found = known.get(prefix) ?? all.filter((label) => label.startsWith(prefix));
+      known.set(prefix, found);
+      return found.slice(0, limit).map((label) => ({ label }));
+    },
+  } as unknown as Store;
+  const ofAccount = new AccountLabels([]);
+  const labels = { of: async () => ofAccount } as unknown as MemoryServices["labels"];
+  const ask = async (round: number) => {
+    const asked = labelAt(round % count).replace("thing", "thinng");
+    const { extra } = await unknownTo(
+      { labels, store, groups: ALL_GROUPS },
+      { account: "a", userId: "u" },
+      asked,
+    );
+    if (extra.hint !== undefined && typeof extra.hint !== "string") throw new Error("a hint is a label");
+  };
+  for (let round = 0; round < ROUNDS; round++) await ask(round);
+  const { user } = process.cpuUsage();
+  for (let round = 0; round < ROUNDS; round++) await ask(round);
+  return rounded((process.cpuUsage().user - user) / 1000 / ROUNDS);
+}
 
 async function inTurns(
   server: RunningServer,

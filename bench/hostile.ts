@@ -47,13 +47,16 @@ export async function benchHostile(options: BenchOptions): Promise<boolean> {
     console.log(
       `hostile: the wait of another client (bar: ${WAIT_BAR_MS} ms at worst) and the memory (bar ${MEMORY_BAR_BYTES / MIB} MiB) in each attack`,
     );
+  // It inherits the loader for TypeScript from this process (execArgv).
+  const attacker = fork(fileURLToPath(new URL("./hostile/attacker.ts", import.meta.url)));
   for (const row of ROWS) {
-    const figures = await measure(row, options.small);
+    const figures = await measure(row, attacker, options.small);
     rows.push(figures);
     const isMet = figures.worstMs <= WAIT_BAR_MS && figures.residentBytes <= MEMORY_BAR_BYTES;
     passed &&= isMet || row.reportOnly === true;
     if (!options.json) console.log(`  ${lineOf(figures)} ${row.reportOnly ? "" : isMet ? "ok" : "MISSED"}`);
   }
+  attacker.kill();
   const loops = await benchMcpLoops(options);
   if (options.json) console.log(JSON.stringify({ hostile: rows, mcpLoops: loops.figures }));
   return options.small || (passed && loops.isMet);
@@ -73,7 +76,7 @@ function lineOf({
   return `${attack.padEnd(31)} ${wait}, refused ${refused}, memory ${Math.round(residentBytes / MIB)} MiB, attacker's answers ${JSON.stringify(statuses)}`;
 }
 
-async function measure(row: HostileRow, small: boolean): Promise<Figures> {
+async function measure(row: HostileRow, attacker: ChildProcess, small: boolean): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-hostile-"));
   const core = await openCore(readConfig({ SIDEBAND_DATA: folder, SIDEBAND_MASTER_KEY: MASTER_KEY }), {
     create: true,
@@ -82,13 +85,11 @@ async function measure(row: HostileRow, small: boolean): Promise<Figures> {
   const [key, other] = [await keyOf(ACCOUNT), await keyOf("other")];
   await row.fill?.(core, small);
   await core.close();
-  // It inherits the loader for TypeScript from this process (execArgv).
-  const attacker = fork(fileURLToPath(new URL("./hostile/attacker.ts", import.meta.url)));
   const server = await startServer(folder, { key: other, settings: { SIDEBAND_LOG_LEVEL: "error" } });
   const agent = new Agent({ keepAlive: true });
   try {
     const { port } = server;
-    await untilQuiet(server.process);
+    await untilQuiet(server.process, small);
     const visitor = { port, agent, headers: { authorization: `Bearer ${other}` } };
     const quiet: number[] = [];
     for (let i = 0; i < (small ? 5 : QUIET_ASKS); i++) quiet.push((await visit(visitor)).ms);
@@ -109,7 +110,6 @@ async function measure(row: HostileRow, small: boolean): Promise<Figures> {
     };
   } finally {
     agent.destroy();
-    attacker.kill();
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }

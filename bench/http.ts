@@ -49,7 +49,7 @@ export async function benchHttp(options: BenchOptions): Promise<boolean> {
   try {
     const startMs = await measureStart(options.small ? 1 : STARTS);
     server = await startServer(folder);
-    await untilQuiet(server.process);
+    await untilQuiet(server.process, options.small);
     const idle = memoryOf(server.process);
     const ratios = await measureRatios(load, options.small);
     const neighbour = await measureNeighbour(load, options.small);

@@ -73,7 +73,7 @@ async function measure(server: RunningServer, small: boolean): Promise<Row[]> {
   const found = Object.entries(READS).map(([read, run]) => ({ read, run, seconds: [] as number[], lost: 0 }));
   for (let round = 0; round < (small ? 1 : ROUNDS); round++) {
     for (const row of found) {
-      await untilQuiet(server.process);
+      await untilQuiet(server.process, small);
       const startedMs = performance.now();
       await Promise.all(
         users.map(async (user) => {

@@ -88,7 +88,7 @@ export async function benchLife(options: BenchOptions): Promise<boolean> {
       }
       await services.stop(before, now);
     }
-    const sizes = await measureSizes(services, options.small ? 2_000 : 100_000);
+    const sizes = await measureSizes(services, options.small ? 500 : 100_000);
     if (options.json) console.log(JSON.stringify({ life: { ratios, sizes } }));
     else for (const size of sizes) console.log(sizeLine(size));
     return options.small || ratios.every(({ cpuRatio, bar }) => cpuRatio >= bar);
@@ -102,7 +102,7 @@ export async function benchLife(options: BenchOptions): Promise<boolean> {
 async function turns(load: ChildProcess, own: Side, reference: Side, small: boolean) {
   let from = 0;
   const shoot = async ({ service, request, modulus }: Side, turn: number) => {
-    await untilQuiet(service.server.process);
+    await untilQuiet(service.server.process, small);
     const { port, process } = service.server;
     const cpuBeforeS = cpuSeconds(process) + service.databaseCpuS();
     const job: LoadJob = {

@@ -1,6 +1,6 @@
 /**
  * npm run bench: runs the benchmarks of the project. Each verifies what it times and prints ratios to a reference in
- * the same run. The service that http, inject, streams, hostile, life, holds, find and growth start is the built one (npm run build).
+ * the same run. The service that http, inject, streams, hostile, life, facts, holds, find and growth start is the built one (npm run build).
  */
 
 import { fileURLToPath } from "node:url";
@@ -20,6 +20,7 @@ const PARTS: Readonly<Record<string, () => Promise<Bench>>> = {
   hostile: async () => (await import("./hostile.ts")).benchHostile,
   store: async () => (await import("./store.ts")).benchStore,
   life: async () => (await import("./life.ts")).benchLife,
+  facts: async () => (await import("./facts.ts")).benchFacts,
   holds: async () => (await import("./holds.ts")).benchHolds,
   find: async () => (await import("./find.ts")).benchFind,
   growth: async () => (await import("./growth.ts")).benchGrowth,
@@ -32,7 +33,7 @@ const EXIT_FAILED = 1;
 /** The call was wrong. */
 const EXIT_USAGE = 2;
 
-const HELP = `usage: npm run bench -- [codec|damage|reader|labels|values|http|inject|streams|hostile|store|life|holds|find|growth|fastify] [--small] [--json] [--seed N] [OPTIONS]
+const HELP = `usage: npm run bench -- [codec|damage|reader|labels|values|http|inject|streams|hostile|store|life|facts|holds|find|growth|fastify] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 damage   the largest share of its words that a block with 5 and with 40 facts can lose, by kind of damage
@@ -45,6 +46,7 @@ streams  processor time of the service with 1,000 idle MCP streams, in % of a co
 hostile  how long others wait, and how much memory it takes, while a client floods the service, sends slowly, does not read or moves much
 store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
 life     encodes with a history to those without, an index to /facts, reads to those of the commit before; the disk for 100,000 facts
+facts    what a fact costs with 12 a user: disk, processor time, memory; encodes without blocks; a user's first block
 holds    how long calls on one person's 10,000 facts hold the event loop, and how long others wait beside them
 find     finding facts by words among one person's 100 and 1,000, in processor time of the service, beside GET /facts
 growth   calls on a person with 100 facts and on one with nearly 10,000, all under labels of their own, on both stores
@@ -53,9 +55,9 @@ fastify  processor time of two routes of Fastify with the same checks, to that o
   --small      few trials, so that it is quick; without a name, all benchmarks run
   --json       print one JSON object
   --svg FILE   also draw the damage table
-  --trials N   trials for each cell of codec and each step of damage (default 1000, small 40 and 20); values of values (10000, small 60)
-  --facts N    facts in the grown store of the http benchmark (default 1000000), and of store (5000000, small 20000)
-  --seconds N  for store: seconds a row (default 4, small 0.4)
+  --trials N   trials for each cell of codec and each step of damage (default 1000, small 10 and 5); values of values (10000, small 20)
+  --facts N    facts in the grown store of the http benchmark (default 1000000), and of store (5000000, small 4000)
+  --seconds N  for store: seconds a row (default 4, small 0.1)
   --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
   --citus N    for store: a Citus cluster with N workers started for the run; the PostgreSQL needs Citus built for it
   --store NAME for holds: embedded (default) or postgres

@@ -43,8 +43,8 @@ const FACTS_OF_USER = 40;
 const ACCOUNT = "bench";
 
 export async function benchStore(options: BenchOptions): Promise<boolean> {
-  const seconds = options.seconds ?? (options.small ? 0.4 : 4);
-  const factsMax = options.facts ?? (options.small ? 20_000 : 5_000_000);
+  const seconds = options.seconds ?? (options.small ? 0.1 : 4);
+  const factsMax = options.facts ?? (options.small ? 4_000 : 5_000_000);
   const random = seededRandom(options.seed);
   const say = (text: string) => {
     if (!options.json) console.log(text);

@@ -18,7 +18,7 @@ import type { BenchOptions } from "./options.ts";
 const STREAMS = 1_000;
 const STREAMS_SMALL = 20;
 const WINDOW_MS = 10_000;
-const WINDOW_SMALL_MS = 2_000;
+const WINDOW_SMALL_MS = 500;
 const HEARD_WITHIN_MS = 10_000;
 /** What the streams add, in % of a core. */
 const BAR = 5;
@@ -36,11 +36,11 @@ export async function benchStreams({ small, json }: BenchOptions): Promise<boole
       key,
       settings: { SIDEBAND_CONNECTIONS_PER_ADDRESS: String(2 * streams) },
     });
-    await untilQuiet(server.process);
+    await untilQuiet(server.process, small);
     const without = await share(server, windowMs);
     const heard = new Map<number, string>();
     for (let i = 0; i < streams; i++) await listen(server, agent, i, (text) => heard.set(i, text));
-    await untilQuiet(server.process);
+    await untilQuiet(server.process, small);
     const withThem = await share(server, windowMs);
     await changeOne(server, heard, streams - 1);
     const added = withThem - without;

@@ -20,7 +20,7 @@ import type { BenchOptions } from "./options.ts";
 import { referenceMs } from "./reader.ts";
 
 const VALUES = 10_000;
-const VALUES_SMALL = 60;
+const VALUES_SMALL = 20;
 const WRITE_MS_BAR = 120;
 const READ_MS_BAR = 180;
 /** Ten thousand values take most of an hour: the worst so far is printed on the way. */

@@ -44,6 +44,7 @@ const paths = [
   ...filesBelow("bin"),
   ...filesBelow("models"),
   ...filesBelow(join("dist", "src"), (path) => !UNNEEDED.test(path)),
+  ...filesBelow(join("dist", "bundle")),
   ...new Set(packageFolders().flatMap((folder) => filesBelow(folder, (path) => !UNNEEDED.test(path)))),
 ];
 const files = paths.map((path) => ({

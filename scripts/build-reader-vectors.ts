@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { ReaderPredictor } from "../src/reader/predictor.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
+import { vectorText } from "../test/fixtures/vectors.ts";
 import { fingerprint, VECTORS_FILE, type Vectors, vectorValues } from "../test/reader/vectors.ts";
 
 const reader = new ReaderPredictor(readFileSync(READER_WEIGHTS));
@@ -14,4 +15,4 @@ const vectors: Vectors = {
     hash: fingerprint(reader, channel, value),
   })),
 };
-writeFileSync(VECTORS_FILE, `${JSON.stringify(vectors, null, 1)}\n`);
+writeFileSync(VECTORS_FILE, vectorText(vectors));

@@ -20,11 +20,11 @@ import {
   VALUE_BYTES_MAX,
 } from "../src/base/limits.ts";
 import { TIER_LIMITS } from "../src/base/tiers.ts";
-import { AGENT_SETTINGS, SETTINGS } from "../src/config.ts";
 import type { Access, Operation } from "../src/contract/operation.ts";
 import { ACCESS_ERRORS, errorsOf, OPERATIONS } from "../src/contract/operations.ts";
 import { BatchBody } from "../src/contract/schemas.ts";
 import { ACCOUNT_SHARE, ADDRESS_SHARE, ANSWERS, BODIES } from "../src/http/request/byte-budget.ts";
+import { AGENT_SETTINGS, SETTINGS } from "../src/settings.ts";
 import { binaryRows } from "./binary-table.ts";
 
 type Row = readonly string[];

@@ -45,6 +45,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "/docs/agents": ["integrations", "hosts", "agent"],
   "/docs/agents/claude-code": ["claude"],
   "/docs/agents/sdk": ["client", "clients", "sdks", "typescript", "javascript", "node", "npm"],
+  "/docs/agents/connect-by-address": ["oauth", "connectors", "chatgpt"],
   "/docs/agents/ai-sdk": ["vercel"],
   "/docs/agents/openai-agents": ["openai"],
   "/docs/agents/langgraph": ["langchain"],

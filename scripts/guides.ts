@@ -36,6 +36,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "openclaw",
       "editors",
       "mcp",
+      "connect-by-address",
       "ai-sdk",
       "langgraph",
       "openai-agents",
@@ -43,7 +44,13 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "python",
     ].map((name) => `docs/agents/${name}.md`),
   ],
-  "For operators": ["docs/OPERATIONS.md", "docs/CONFIG.md", "docs/CLUSTER.md", "docs/PLATFORMS.md"],
+  "For operators": [
+    "docs/OPERATIONS.md",
+    "docs/ONE-MACHINE.md",
+    "docs/CONFIG.md",
+    "docs/CLUSTER.md",
+    "docs/PLATFORMS.md",
+  ],
   "How it works": ["docs/ARCHITECTURE.md", "docs/FORMAT.md", "docs/MODEL-CARD.md", "docs/BENCHMARKS.md"],
 };
 

@@ -21,7 +21,7 @@ interface Request {
 }
 
 /** The settings under which two services answer alike. */
-export const EXAMPLE_SETTINGS = { SIDEBAND_MASTER_KEY: "5b".repeat(32) };
+export const EXAMPLE_SETTINGS = { SIDEBAND_MASTER_KEY: "5b".repeat(32), SIDEBAND_DEMO: "1" };
 const LIST_LENGTH = 3;
 const WORDS_SHOWN = 4;
 const USER = { user_id: "ada" };
@@ -95,7 +95,9 @@ export async function makeExamples(target: Target): Promise<Examples> {
   const { id } = await example("adminCreateKey", { body: { account: "navy", tier: "pro", note: "Grace" } });
   await example("adminKeys", { query: { account: "navy" } });
   await example("adminExpireKey", { params: { id }, body: { expires_at: "2027-01-31T23:59:59.000Z" } });
+  await example("adminChangeKey", { params: { id }, body: { tier: "builder" } });
   await example("adminRevokeKey", { params: { id } });
+  await example("adminChangeAccount", { params: { account: "navy" }, body: { monthly_limit: 100000 } });
   await example("adminAccounts");
   await example("adminUsers", { query: { account: "acme" } });
   await example("adminLabels", { query: { account: "acme" } });
@@ -114,6 +116,9 @@ export async function makeExamples(target: Target): Promise<Examples> {
     if (i === 1) await example("adminDecline", { params: { id: requestIds[i] } });
     if (i === 2) await example("adminDeleteRequest", { params: { id: requestIds[i] } });
   }
+  await example("adminAddOperator", { body: { name: "grace", access: "read" } });
+  await example("adminOperators");
+  await example("adminRemoveOperator", { params: { name: "grace" } });
   await example("adminStatus");
   return made as Examples;
 }
@@ -172,6 +177,7 @@ export function shorten(value: unknown, name = ""): unknown {
   if (typeof value !== "string") return value;
   if (value.startsWith("sb_live_")) return "sb_live_…";
   if (value.startsWith("sbt_")) return "sbt_…";
+  if (value.startsWith("sbo_")) return "sbo_…";
   if (name === "material") return "…";
   if (value.startsWith("# HELP")) return `${value.split("\n").slice(0, 2).join("\n")}\n…`;
   return shortBlock(value);

@@ -48,6 +48,8 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "/docs/agents": "which agents, integrations, supported tools",
   "/docs/agents/editors":
     "cursor, vs code, visual studio code, copilot, windsurf, gemini cli, opencode, cline, claude desktop, mcpb, ide",
+  "/docs/agents/connect-by-address":
+    "oauth, claude.ai, chatgpt, connector, custom connector, login, sign in, caddy",
   "/docs/agents/sdk": "client library, typescript client, javascript, node, npm package",
   "/docs/agents/import": "migrate, bring memory along, mem0, chatgpt memory, CLAUDE.md, AGENTS.md",
 };

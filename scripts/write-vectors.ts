@@ -22,7 +22,7 @@ import { loadCodebooks } from "../src/blockwork/codebooks.ts";
 import { type BlockFact, buildBlock } from "../src/codec/block.ts";
 import { BLOCK_FORMS, type BlockForm, type Codebook, formatVersionOf } from "../src/codec/codebook.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
-import type { BlockVector, ReadingVector, Vectors } from "../test/fixtures/vectors.ts";
+import { type BlockVector, type ReadingVector, type Vectors, vectorText } from "../test/fixtures/vectors.ts";
 
 const SCRIPTS = [
   "Ada Okafor",
@@ -269,7 +269,7 @@ function writeVectors(codebook: Codebook, form: BlockForm): void {
     `Golden blocks of format version ${version}, written by \`npm run vectors\`. They must never change without a new format ` +
     "version: every release builds the same text from the same facts, and reads the same facts from the same text.";
   const vectors: Vectors = { note, formatVersion: version, blocks, readings: readings(blocks, random) };
-  const text = `${JSON.stringify(vectors, null, 1)}\n`;
+  const text = vectorText(vectors);
   const file = fileURLToPath(new URL(`../test/vectors/blocks-v${version}.json`, import.meta.url));
   if (existsSync(file) && readFileSync(file, "utf8") !== text) {
     console.error(`the golden blocks of version ${version} would change: that needs a new format version`);

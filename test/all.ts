@@ -19,23 +19,31 @@ const files = readdirSync(join(packageFolder, "test"), { recursive: true, encodi
   .sort();
 
 const among = (folders: RegExp) => files.filter((path) => folders.test(path));
-// Four of them run at a time, so that the longest come first, and those that mostly wait beside those that compute.
+/** These start commands as people type them. */
+const COMMANDS = /^test\/agents\/(operations|owner|printed|quickstart|readme|snippets|terminal|undo)/;
+const CRASHES = /^test\/fault\/(crash|holds|test-run)/;
+// A few run at a time, so that the longest come first, and those that mostly wait beside those that compute.
 const processes: TestProcess[] = [
   { name: "browser", files: among(/^test\/e2e/) },
-  { name: "faults", files: among(/^test\/fault/) },
+  { name: "crashes", files: among(CRASHES) },
   // With the package, so that it is packed once.
-  { name: "agents", files: among(/^test\/(agents|package)/) },
-  { name: "services", files: among(/^test\/(?!fault|agents|e2e|package|postgres|property|tidy|unit)/) },
-  { name: "PostgreSQL", files: among(/^test\/postgres/) },
+  { name: "agents", files: among(/^test\/(agents|package)/).filter((path) => !COMMANDS.test(path)) },
+  { name: "commands", files: among(COMMANDS) },
+  { name: "faults", files: among(/^test\/fault/).filter((path) => !CRASHES.test(path)) },
   // Two processes, so that `npm test -- unit` uses two cores. What needs PostgreSQL is in one of them.
-  { name: "stores and codec", files: among(/^test\/(property|unit\/(store|codec|reader))\//) },
-  { name: "units", files: among(/^test\/(tidy|unit)\/(?!(store|codec|reader)\/)/) },
+  { name: "stores", files: among(/^test\/(property|unit\/store)\//) },
+  { name: "clients", files: among(/^test\/(?!fault|agents|e2e|http|package|postgres|property|tidy|unit)/) },
+  { name: "PostgreSQL", files: among(/^test\/postgres/) },
+  { name: "HTTP", files: among(/^test\/http/) },
+  { name: "units", files: among(/^test\/(tidy|unit)\/(?!store\/)/) },
 ];
 // A whole run has the HTTP tests on both stores, but for those whose subject no store comes near, and the examples, which
 // are made on the embedded one; npm run test:postgres has all of them. A run of chosen tests is on the store that
 // TEST_STORE names.
 if (parts.length === 0 && process.env.TEST_STORE === undefined) {
-  const http = among(/^test\/http\/(?!block-work|connections|console-session|examples|metrics|website)/);
+  const http = among(
+    /^test\/http\/(?!alarms|block-work|connections|console-session|examples|metrics|website)/,
+  );
   processes.push({ name: "HTTP on PostgreSQL", files: http, env: { TEST_STORE: "postgres" } });
 }
 

@@ -6,6 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { findChromium } from "./e2e/find-chromium.ts";
 import { findNumpy } from "./format/numpy.ts";
+import { findCaddy } from "./postgres/caddy.ts";
 import { findPgbouncer } from "./postgres/pgbouncer.ts";
 
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -35,6 +36,12 @@ const PACKAGES: readonly DebianPackage[] = [
     purpose: "PostgreSQL behind a pooler",
     files: /^test\/postgres\/poolers/,
     isThere: () => findPgbouncer() !== undefined,
+  },
+  {
+    name: "caddy",
+    purpose: "the proxy of deploy/ in front of nodes",
+    files: /^test\/postgres\/proxy/,
+    isThere: () => findCaddy() !== undefined,
   },
   {
     name: "mypy",

@@ -1,5 +1,5 @@
 /**
- * Runs tests in several processes, four at a time, and prints their output one after the other, the first one's as it
+ * Runs tests in several processes, five at a time, and prints their output one after the other, the first one's as it
  * comes; the skipped tests with their reasons and the counts of all of them are the last lines. A process that ends
  * without its counts, or badly although no test failed, is a failure of its own, and so is a skipped test where CI is
  * set. Each is the leader of a group of processes that ends with it, so that what
@@ -23,8 +23,8 @@ export interface TestProcess {
 /** By the names that node:test gives them: tests, pass, fail, … */
 type Counts = Map<string, number>;
 
-/** Twice the cores of a small machine: much of a test is waiting. */
-const AT_ONCE = 4;
+/** More than twice the cores of a small machine: more than half of a test is waiting. */
+const AT_ONCE = 5;
 /** All processes together. Each has a limit of its own too, which names the tests that are running. */
 const RUN_LIMIT_MS = 60 * 60_000;
 /** A process that does not end when it is asked to is killed after this. */

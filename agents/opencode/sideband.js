@@ -7,6 +7,7 @@
 import { spawn } from "node:child_process";
 
 const COMMAND = ["sideband"];
+const OPTIONS = [];
 const WAIT_MS = 10_000;
 /** How long a session goes on without memory before it is asked for again. */
 const AGAIN_MS = 30_000;
@@ -51,7 +52,7 @@ export const SidebandMemory = async ({ directory, client }) => {
 function readMemory(cwd) {
   return new Promise((resolve) => {
     const [program, ...args] = COMMAND;
-    const child = spawn(program, [...args, "hook", "--host", "opencode"], {
+    const child = spawn(program, [...args, "hook", "--host", "opencode", ...OPTIONS], {
       cwd,
       stdio: ["pipe", "pipe", "ignore"],
       timeout: WAIT_MS,

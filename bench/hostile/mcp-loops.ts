@@ -90,7 +90,7 @@ export async function measureMcpLoops(small: boolean, command?: string): Promise
         for (const [call, wait] of Object.entries(waitsOf)) waits[call].push(await wait());
     };
     await visit({ "/decode": [], "/mcp": [] });
-    await untilQuiet(server.process);
+    await untilQuiet(server.process, small);
     // In turn, so that whatever else the machine does weighs on both.
     let [answers, seconds] = [0, 0];
     for (let round = 0; round < (small ? 1 : ROUNDS); round++) {

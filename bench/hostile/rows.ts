@@ -23,7 +23,7 @@ export interface HostileRow {
 }
 
 const one = { times: 1, addresses: 1 };
-const holdMs = (small: boolean) => (small ? 500 : 5_000);
+const holdMs = (small: boolean) => (small ? 200 : 5_000);
 const part = (count: number, small: boolean) => (small ? count / 10 : count);
 const head = (path: string, key: string | undefined) =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${key === undefined ? "" : `Authorization: Bearer ${key}\r\n`}`;
@@ -75,7 +75,7 @@ export const ROWS: readonly HostileRow[] = [
     name: "slow bodies",
     attack: (key, small) => ({
       ...one,
-      holdMs: small ? 500 : 15_000,
+      holdMs: small ? 200 : 15_000,
       connections: part(400, small),
       request: `${head("/read", key)}Content-Length: ${MIB}\r\n\r\n{`,
       dripMs: 200,
@@ -127,7 +127,7 @@ export const ROWS: readonly HostileRow[] = [
     fill: (core, small) => fillPlaces(core, small ? 20 : 240, (i) => `project-${String(i).padStart(4, "0")}`),
     attack: (key, small) => ({
       ...one,
-      holdMs: small ? 500 : 15_000,
+      holdMs: small ? 200 : 15_000,
       connections: 40,
       request: `GET /users/export?user_id=heavy HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`,
       reads: false,

@@ -3,7 +3,8 @@
 import { fastify } from "fastify";
 import { andThen } from "../../src/base/maybe-promise.ts";
 import { readConfig } from "../../src/config.ts";
-import { DecodeQuery, TokenBody } from "../../src/contract/schemas.ts";
+import { TokenBody } from "../../src/contract/key-schemas.ts";
+import { DecodeQuery } from "../../src/contract/schemas.ts";
 import type { Static } from "../../src/contract/type.ts";
 import { decodeAnswer } from "../../src/http/routes/answer-mapping.ts";
 import { type Core, openCore } from "../../src/main/core.ts";

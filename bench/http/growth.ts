@@ -78,7 +78,7 @@ export async function measureGrowth(load: ChildProcess, facts: number, small: bo
     const many = await open(facts);
     for (const { server, users } of [few, many]) {
       await buildContexts(server, users, small ? 2 : CONTEXT_USERS);
-      await untilQuiet(server.process);
+      await untilQuiet(server.process, small);
     }
     const rounds = small ? 1 : 9;
     const measure = (kind: Kind, ratePerSecond?: number) =>

@@ -50,7 +50,7 @@ export async function measureNeighbour(load: ChildProcess, small: boolean): Prom
       return times.sort((a, b) => a - b);
     };
     await visit("warm");
-    await untilQuiet(server.process);
+    await untilQuiet(server.process, small);
     const alone = await visit("alone");
 
     const request = batchRequest(heavy, labels);

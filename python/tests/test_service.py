@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import sys
@@ -17,7 +18,7 @@ from typing import Any, Callable, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from sideband import LABELS, Sideband, SidebandError  # noqa: E402
+from sideband import LABELS, AsyncSideband, Sideband, SidebandError  # noqa: E402
 
 RUN = secrets.token_hex(4)
 
@@ -76,6 +77,43 @@ class Service(unittest.TestCase):
         lines = "\n".join(self.memory.export_user(eva))
         self.assertIn('"Eva"', lines)
         self.assertIn('"Eve"', lines)
+
+    def test_asyncio_has_the_same_calls(self) -> None:
+        ida = f"ida-{RUN}"
+
+        async def work() -> None:
+            async with AsyncSideband(written_by="tests", timeout_ms=60_000) as memory:
+                # Many at once, and a refusal is raised where it is awaited.
+                labels = LABELS[:12]
+                await asyncio.gather(*(memory.encode(ida, label, f"value of {label}") for label in labels))
+                facts = (await memory.facts(ida))["facts"]
+                self.assertEqual([one["label"] for one in facts], list(labels))
+                with self.assertRaises(SidebandError) as caught:
+                    await memory.decode(ida, "PROJ.goal")
+                self.assertEqual(caught.exception.code, "fact_not_found")
+                self.assertIn("value of USER.name", await memory.inject("p", ida))
+                lines = [line async for line in memory.export_user(ida)]
+                self.assertIn(ida, lines[0])
+                with self.assertRaises(AttributeError):
+                    memory.recall
+                # Events come while other calls go on; who has what they need stops, and the loop waits for nothing.
+                connected = asyncio.Event()
+                loop = asyncio.get_running_loop()
+                told = lambda now: loop.call_soon_threadsafe(connected.set)  # noqa: E731
+                events = memory.events(ida, on_connected=told)
+                first = asyncio.ensure_future(events.__anext__())
+                await connected.wait()
+                await memory.encode(ida, "USER.name", "Ida")
+                event = await first
+                self.assertEqual((event["kind"], event["label"]), ("written", "USER.name"))
+                waiting = asyncio.ensure_future(events.__anext__())
+                await asyncio.sleep(0)
+                waiting.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await waiting
+                await memory.forget_user(ida)
+
+        asyncio.run(asyncio.wait_for(work(), 60))
 
     def test_compare_and_set(self) -> None:
         bea = f"bea-{RUN}"

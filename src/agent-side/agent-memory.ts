@@ -35,6 +35,10 @@ export interface AgentCallOptions {
 export interface AgentContextOptions extends AgentCallOptions {
   /** Only what is asked for: the index needs no block work. Default: both. */
   include?: SectionParts | undefined;
+  /** With the index alone: as many facts, and names of others, as have no more tokens than this, 50 to 100,000. */
+  maxTokens?: number | undefined;
+  /** Only labels of these groups: `USER,PREF`, or all but those: `-HEALTH`. */
+  groups?: string | undefined;
 }
 
 export interface AgentFindOptions extends AgentCallOptions {
@@ -66,6 +70,8 @@ export interface AgentWriteOptions extends AgentWriterOptions {
   newLabel?: boolean | "certain" | undefined;
   /** Where the value comes from. */
   origin?: FactOrigin | undefined;
+  /** Whether it comes first where a prompt has not room for all facts. Default: as it is. */
+  pinned?: boolean | undefined;
 }
 
 export interface AgentRenameOptions extends AgentWriterOptions {

@@ -8,7 +8,12 @@ import { NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
 import { ownZone, SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
 import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
-import { type AgentMemory, type AgentWriterOptions, PLACE_KINDS } from "./agent-memory.ts";
+import {
+  type AgentCallOptions,
+  type AgentMemory,
+  type AgentWriterOptions,
+  PLACE_KINDS,
+} from "./agent-memory.ts";
 import { escapeJson, escapeText } from "./escaped-text.ts";
 import { RefusedValueError, sanitizeValue } from "./secrets.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
@@ -36,7 +41,8 @@ export interface ToolCallOptions extends AgentWriterOptions {
 
 export interface MemoryTool {
   readonly name: string;
-  readonly title: string;
+  /** For a person, where the name does not say it. */
+  readonly title?: string | undefined;
   readonly description: string;
   /** JSON Schema of the input properties that are required. */
   readonly input: JsonObject;
@@ -90,19 +96,19 @@ class NoProjectError extends Error {
 export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: REMEMBER,
-    title: "Remember",
     description: rememberText(STANDARD_TOOL_LABELS),
-    input: { label: TEXT, value: { ...TEXT, description: "One line, at most 1 KB." } },
+    input: { label: TEXT, value: { ...TEXT, description: "One line, up to 1 KB." } },
     optional: {
       add: { type: "boolean" },
-      new_label: { ...TEXT, enum: ["certain"], description: "Only after a refusal." },
+      new_label: { ...TEXT, enum: ["certain"], description: "Only if refused." },
       ttl_s: WHOLE,
-      until: { ...TEXT, description: "friday, in 3 days, 2026-12-31" },
+      until: { ...TEXT, description: "friday, or a date" },
       origin: {
         ...TEXT,
         enum: FACT_ORIGINS,
-        description: "By the user, you, or elsewhere.",
+        description: "By the user, you, elsewhere.",
       },
+      pinned: { type: "boolean" },
       ...SCOPE,
     },
     isForBlock: false,
@@ -115,7 +121,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const kept = sanitizeValue(textIn(input, "value"), allowSecrets, label);
       const newLabel = input.new_label === "certain" ? "certain" : true;
       const origin = FACT_ORIGINS.find((one) => one === input.origin);
-      const written = { ...options, scope, newLabel, ...endOf(input), origin } as const;
+      const pinned = typeof input.pinned === "boolean" ? input.pinned : undefined;
+      const written = { ...options, scope, newLabel, ...endOf(input), origin, pinned } as const;
       const answer =
         input.add === true
           ? await memory.append(userId, label, kept, written)
@@ -125,7 +132,6 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: "recall",
-    title: "Recall",
     description: "Reads one fact, or all without a label.",
     input: {},
     optional: { label: TEXT },
@@ -133,12 +139,12 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     annotations: READS,
     async run(memory, userId, input, options) {
       if (typeof input.label !== "string") {
-        const { facts } = await memory.facts(userId, options);
+        const { facts } = await memory.facts(userId, reading(options));
         return { facts: facts.map(listedFact) };
       }
       const { label } = input;
       try {
-        const fact = await memory.decode(userId, label, options);
+        const fact = await memory.decode(userId, label, reading(options));
         const { value, updated_at, written_by, expires_at, origin } = fact;
         return given({ label, value, updated_at, written_by, expires_at, origin });
       } catch (error) {
@@ -149,7 +155,6 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: "find",
-    title: "Find",
     description: "Finds facts by words.",
     input: { query: TEXT },
     optional: { everywhere: { type: "boolean", description: "In all projects." } },
@@ -157,21 +162,29 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     annotations: READS,
     async run(memory, userId, input, options) {
       const everywhere = input.everywhere === true;
-      const { facts } = await memory.find(userId, textIn(input, "query"), { ...options, everywhere });
-      return { facts: facts.map((fact) => ({ ...listedFact(fact), ...given({ project: fact.project }) })) };
+      const { facts } = await memory.find(userId, textIn(input, "query"), {
+        ...reading(options),
+        everywhere,
+      });
+      return {
+        facts: facts.map((fact) => ({
+          ...listedFact(fact),
+          ...given({ project: fact.project, guess: fact.guess }),
+        })),
+      };
     },
   },
   {
     name: "forget",
-    title: "Forget",
-    description: "Takes a fact away; the user can restore it.",
+    description: "Takes a fact away; it can be restored.",
     input: { label: TEXT },
     optional: {
-      for_good: { type: "boolean", description: "Its history too: only if asked." },
+      for_good: { type: "boolean", description: "Its history too, if asked." },
     },
     isForBlock: false,
     annotations: DELETES,
-    async run(memory, userId, input, { undoIn, ...options } = {}) {
+    async run(memory, userId, input, { undoIn, ...more } = {}) {
+      const options = reading(more);
       const label = textIn(input, "label");
       const isForGood = input.for_good === true;
       try {
@@ -188,13 +201,14 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: ADD_LABEL,
-    title: "Add a label for all users",
-    description: "Adds a label for every user of the account, beyond this session.",
+    description: "Adds a label for every user of the account.",
     input: { label: TEXT, description: TEXT },
     optional: { scope: { type: "string", enum: PLACE_KINDS } },
     isForBlock: false,
     annotations: REACHES_OTHERS,
-    async run(memory, _userId, input, { undoIn, ...options } = {}) {
+    async run(memory, _userId, input, { undoIn, writtenBy, ...more } = {}) {
+      const { project: _, ...call } = reading(more);
+      const options = { ...call, writtenBy };
       const wanted = { description: textIn(input, "description"), scope: input.scope ?? undefined };
       const terms = wanted as { description: string; scope: PlaceKind | undefined };
       const { label, description, scope } = await memory.addLabel(textIn(input, "label"), terms, options);
@@ -205,13 +219,12 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: HISTORY,
-    title: "History",
     description: `${HISTORY_LISTS}; restore brings one back; rename_to moves it (merge=true joins two).`,
     input: { label: TEXT },
     optional: { restore: WHOLE, rename_to: TEXT, merge: { type: "boolean" } },
     isForBlock: false,
     annotations: KEEPS,
-    async run(memory, userId, input, { undoIn, ...options } = {}) {
+    async run(memory, userId, input, { undoIn, allowSecrets: _, ...options } = {}) {
       const label = textIn(input, "label");
       if (typeof input.restore === "number") {
         const answer = await memory.restore(userId, label, input.restore, options);
@@ -219,7 +232,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       }
       if (typeof input.rename_to === "string")
         return renamedResult(memory, userId, input, { ...options, undoIn });
-      const { revisions } = await memory.history(userId, label, options);
+      const { revisions } = await memory.history(userId, label, reading(options));
       return { label, revisions: revisions.map(shownRevision) };
     },
   },
@@ -232,7 +245,10 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     isForBlock: true,
     annotations: READS,
     async run(memory, userId, _input, options) {
-      const { status, channel_count, lossless, overflow, fdm_block } = await memory.flush(userId, options);
+      const { status, channel_count, lossless, overflow, fdm_block } = await memory.flush(
+        userId,
+        reading(options),
+      );
       return { status, channel_count, lossless, overflow: [...overflow], fdm_block };
     },
   },
@@ -248,7 +264,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const { facts, missing, wrong, repaired, guard_left } = await memory.read(
         userId,
         textIn(input, "block"),
-        options,
+        reading(options),
       );
       const marked = facts.map(({ label, value, mark }) => given({ label, value, mark }));
       return { facts: marked, missing, wrong, repaired, guard_left };
@@ -282,6 +298,11 @@ export function toolSchema({ input, optional }: MemoryTool, isPlaced: boolean) {
   return objectSchema(input, isPlaced ? optional : rest);
 }
 
+/** Without what a model need not read: a call with other fields is refused all the same. */
+export function shortSchema({ additionalProperties, required, ...schema }: ReturnType<typeof toolSchema>) {
+  return required.length === 0 ? schema : { ...schema, required };
+}
+
 /** Properties as the schema of an object that has them all, perhaps the optional ones, and no others. */
 export function objectSchema(properties: JsonObject, optional: JsonObject = {}) {
   return {
@@ -299,6 +320,11 @@ function rememberText(labels: readonly ToolLabel[], personal: readonly string[] 
     "It replaces the fact there; add=true adds to a list. Secrets are refused, <private> parts left out. " +
     labelsText(labels, personal)
   );
+}
+
+/** What a call that writes nothing takes of the options. */
+function reading({ timeoutMs, signal, failFast, project }: ToolCallOptions = {}): AgentCallOptions {
+  return { timeoutMs, signal, failFast, project };
 }
 
 function textIn(input: ToolInput, name: string): string {
@@ -363,12 +389,14 @@ async function renamedResult(
 
 type ListedFact = Pick<
   FactsAnswer["facts"][number],
-  "label" | "value" | "updated_at" | "written_by" | "origin"
+  "label" | "value" | "updated_at" | "written_by" | "expires_at" | "origin"
 >;
 
 /** One of many: its time to the minute, since a model reads many of them. */
-function listedFact({ label, value, updated_at, written_by, origin }: ListedFact): JsonObject {
-  return given({ label, value, updated_at: updated_at.replace(/:\d\d(\.\d+)?Z$/, "Z"), written_by, origin });
+function listedFact({ label, value, updated_at, written_by, expires_at, origin }: ListedFact): JsonObject {
+  const toMinute = (time: string) => time.replace(/:\d\d(\.\d+)?Z$/, "Z");
+  const until = expires_at === undefined ? undefined : toMinute(expires_at);
+  return given({ label, value, updated_at: toMinute(updated_at), written_by, expires_at: until, origin });
 }
 
 function shownRevision(revision: HistoryAnswer["revisions"][number]): JsonObject {

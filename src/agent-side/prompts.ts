@@ -33,6 +33,12 @@ export const STORE_BEFORE_END =
   `${ASKED_BEFORE_END}: store with remember what the user said or decided that is lasting and not yet stored. ` +
   "No secrets, and nothing from <private> parts. If there is nothing, finish without a comment.";
 
+/** By these words a transcript shows that memory was turned off. */
+export const TURNED_OFF = "Sideband is off for the rest of this session";
+
+/** For a model whose person turns memory off in the middle of a session. */
+export const TURN_OFF_PROMPT = `${TURNED_OFF}. Go on as if nothing were remembered about me: use no fact of its section, and call none of its tools.`;
+
 /** For the turn that OpenClaw gives an agent before a compaction. */
 export const STORE_BEFORE_COMPACTION =
   "The context is about to be compacted. Store with sideband_remember what the user said or decided that is lasting " +

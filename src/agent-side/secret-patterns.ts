@@ -3,6 +3,9 @@
  * card numbers, seed phrases. What only names something, as an IBAN or a passport number does, is none, and what only speaks of
  * a secret is none: "the password policy", "PASSWORD=$VAULT", "password: required", "the door code was changed".
  *
+ * Those that are in doubt are only what may be one: a word for what opens something, with what such a thing looks like
+ * not far behind it. There a person is asked, and an agent is told who can insist.
+ *
  * A text is looked at in small letters. The patterns use only what JavaScript and Python have in common:
  * agents/hermes/sideband/secrets.json is a copy. They take time in proportion to a text: a repeat is bounded, or can
  * begin at one place only.
@@ -11,6 +14,7 @@
 export interface SecretPattern {
   readonly what: string;
   readonly pattern: string;
+  readonly isDoubt?: true;
 }
 
 /** A key or a token does not begin in the middle of a word. */
@@ -38,7 +42,8 @@ const ACCESS_TOKENS = [
   "gl(?:pat|dt|rt|ptt|cbt)-[a-z0-9_-]{16}",
   `xox[abcdeoprs][-.]${DIGIT}[a-z0-9-]{10}`,
   "xapp-[0-9]-[a-z0-9-]{10}",
-  `(?:npm|hf)_${DIGIT}[a-z0-9]{30}`,
+  `npm_${DIGIT}[a-z0-9]{30}`,
+  "hf_[a-z0-9]{30}",
   "pypi-[a-z0-9_-]{32}",
   "ya29\\.[a-z0-9_-]{20}",
   "GOCSPX-[a-z0-9_-]{20}",
@@ -119,6 +124,61 @@ const LOCK_NUMBERS = `(?:[0-9]{1,2}(?:\\s?[ –-]\\s?[0-9]{1,2}){2,5}(?![0-9.:]|
 const ACCOUNT =
   "(?<![a-z])(?:login|user(?:name)?|account|credentials|zugang|anmeldung|benutzer|identifiant|usuario|utente)";
 
+/** Words in between. */
+const SOON = ".{0,60}?";
+/** What is opened by a number. */
+const OPENED =
+  "(?<![a-z])(?:alarm[ae]?|allarme|keypad|pad ?lock|lock ?box|locker|locked|digicode|türcode|intercom|gate|safe|combination|tresor|kluis|slot" +
+  "|(?:vorhänge|zahlen|fahrrad)?schloss|cadenas|candado|lucchetto|hänglås|hengelås|kłódka|замок|сигнализация)(?![a-z])";
+/** No year, no time, and nothing with a unit. */
+const OPENING_NUMBER =
+  "(?<![a-z0-9.,:/€$£+-])(?<!at )(?<!iso )(?!(?:19|20)[0-9]{2}(?![0-9])|0[4-9][0-5][05](?![0-9]))(?:[0-9]{1,2}(?:\\s?-\\s?[0-9]{1,2}){2,4}|[0-9]{4,6}[#*]?|[0-9]{2,3}[#*]|[a-z][0-9]{4,5})" +
+  "(?![a-z0-9:/%€°£$]|[.,-][0-9]|\\s?[0-9]|\\s?(?:rule|backup|m?g|k[gmw]|ml|[cm]m|ft|v|hz|rpm|eur|usd|euros?|dollars?|people|pounds|steps)(?![a-z]))";
+/** A word with numbers or signs, as nobody would call a thing. */
+const ODD_WORD =
+  "(?<![^\\s\"'`(])(?!802|wpa|fritz|https?:|\\S{0,30}(?:hz|bit|bps)(?![a-z]))(?=[^\\s0-9]{0,40}[a-zà-öø-ÿ]{3})(?=\\S{0,40}(?:[0-9]{2}|[!@#$%&*][0-9]|[0-9][!@#$%&*]))[^\\s,;:/()]{8,60}";
+/** Two groups of letters and numbers. */
+const GROUPS_OF_CODE = "(?:(?=[a-z]{0,5}[0-9])[a-z0-9]{4,6}[ -]){1,6}(?=[a-z]{0,5}[0-9])[a-z0-9]{4,6}";
+const MIXED = "(?=[a-z]{0,5}[0-9])(?=[0-9]{0,5}[a-z])[a-z0-9]{4,6}";
+const SEED_WORD =
+  "(?!(?:the|and|for|are|was|with|not|that|this|from|has|have|but|our|you|all)(?![a-z]))[a-z]{3,8}";
+
+const DOUBTS: readonly SecretPattern[] = [
+  { what: "the code of a lock", pattern: `${OPENED}${SOON}${OPENING_NUMBER}` },
+  {
+    what: "a password",
+    pattern:
+      `(?<![a-z])(?:wi-?fi|wlan)(?![a-z])${SOON}${ODD_WORD}` +
+      "|(?:schlüssel|key|clave|clé|chiave|sleutel|nyckel|ключ)\\s{1,4}(?:is\\s|ist\\s|:\\s)?(?<![0-9])[0-9]{16,24}(?![0-9])" +
+      `|(?<![a-z])(?:sudo|root|log-?in|ftp|konto|account|auth|admin|pass|pw)(?![a-z]).{0,40}?(?:\\s(?:is|ist|est|es|è)|[:=]|->|→)\\s{1,3}${ODD_WORD}` +
+      `|\\S\\s/\\s(?:auth\\s)?(?=[^\\s0-9]{0,60}[0-9])(?:${ODD_WORD}|[0-9a-f]{32})|(?:ftp|ssh|login)\\s\\S{1,40}\\s/\\s(?=\\S{0,40}[0-9])\\S{8}` +
+      "|(?:online|telefon|phone|bank|app|karten?|card)[ -]?pin(?![a-z]).{0,20}?(?=[a-z]{1,7}[0-9]|[0-9]{1,7}[a-z])[a-z0-9]{4,8}(?![a-z0-9])",
+  },
+  {
+    what: "an answer that opens an account",
+    pattern:
+      "(?:security question|secret answer|maiden name|code ?word|sicherheitsfrage|geheime antwort|question secrète|pregunta de seguridad|domanda di sicurezza|veiligheidsvraag)" +
+      ".{0,60}?(?:\\s(?:is|ist|est|es|è)\\s|[:=]|->|→)\\s{0,3}[^\\s]",
+  },
+  {
+    what: "a code for signing in",
+    pattern:
+      "(?<![a-z])(?:i?tan|(?:backup|recovery|rescue|one-time|einmal|notfall)[ -]?codes?)(?![a-z]).{0,40}?(?<![0-9])(?:[0-9]{6,8}|[0-9]{4}[ -][0-9]{4})(?![0-9])",
+  },
+  {
+    what: "a seed phrase",
+    pattern: `(?:seed|mnemonic|metamask|ledger|trezor|wallet|phrase)[^.]{0,24}?(?:(?:^|[\\s,.)]{1,2})(?:[0-9]{1,2}[.)]?\\s)?${SEED_WORD}(?![a-z])){11}`,
+  },
+  {
+    what: "the code of a card or a licence",
+    pattern:
+      `(?:gift ?card|gutschein|voucher|paysafe(?:card)?|itunes|steam|prepaid|bon cadeau|tarjeta regalo|buono|cadeaubon).{0,40}?(?<![a-z0-9-])(?:[a-z]{1,3}-)?${GROUPS_OF_CODE}` +
+      `|(?:licen[cs]e|lizenz|product key|activation|recovery|bitlocker|windows|office).{0,40}?(?<![a-z0-9-])(?:[a-z]{1,3}-)?${MIXED}-${MIXED}` +
+      "|(?:licen[cs]e|lizenz)(?:\\skey)?[:\\s]{1,3}(?=[a-z]{0,20}[0-9])(?=[0-9]{0,20}[a-z])[a-z0-9]{10}" +
+      `|(?<![a-z0-9-])${MIXED}(?:-${MIXED}){2}`,
+  },
+];
+
 export const SECRET_PATTERNS: readonly SecretPattern[] = [
   { what: "a private key", pattern: "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|PuTTY-User-Key-File-[0-9]" },
   { what: "an API key", pattern: `${START}(?:${API_KEYS.join("|")})` },
@@ -183,7 +243,7 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
       `|(?:db|database|user|root|admin|smtp|mail|mysql|pg|redis|ftp|ssh|login)[_-]?pass${SUFFIX}\\s{0,4}[=:]\\s{0,4}${NO_SECRET}\\S{3}` +
       `|(?<![a-z0-9])(?:[a-z0-9]{1,30}[_-])?token["'\`]?\\s{0,4}[=:]\\s{0,4}["'\`]?${NO_SECRET}(?=[a-z_.-]{0,100}[0-9])[a-z0-9_.-]{16}` +
       "|\\blogin\\s{1,4}\\S{1,64}\\s{1,4}password\\s{1,4}\\S{3}" +
-      `|\\bcurl\\s.{0,80}\\s-u\\s{0,4}["']?[^\\s:"']{1,64}:${NO_SECRET}\\S{3}` +
+      `|\\bcurl\\b.{0,80}\\s-u\\s{0,4}["']?[^\\s:"']{1,64}:${NO_SECRET}\\S{3}` +
       `|\\bsshpass\\s{1,4}-p\\s{0,4}${NO_SECRET}\\S{3}|\\bmysql(?:dump|admin)?\\s.{0,80}\\s-p${NO_SECRET}[^\\s-]\\S{2}` +
       `|${ACCOUNT}[\\s:].{0,80}?[^a-z0-9]pass[\\s:=]{1,4}${NO_SECRET}${ODD_SIGN}\\S{4}` +
       `|${ACCOUNT}[\\s:](?:\\S{1,64}@\\S{1,64}?/|[^/]{1,80}?\\s/\\s)${NO_SECRET}${MADE_UP}` +
@@ -219,4 +279,6 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
       `(?:backup|recovery|2fa|mfa|one-time|otp|wiederherstellungs|notfall)[- ]?codes?${OF_WHAT}[^a-z0-9]{1,4}(?:(?:is|are)\\s)?(?=[a-z]{0,12}-?[a-z]{0,12}[0-9])[a-z0-9]{3,12}-?[a-z0-9]{3}` +
       "|(?:totp|2fa|mfa|otp|authenticator)[- ](?:secret|key|seed|setup key)[^a-z0-9]{1,4}(?:is\\s)?[a-z2-7]{16}|otpauth://",
   },
+  { what: "a key or a token", pattern: "(?<![0-9-])[0-9]{6}(?:-[0-9]{6}){3}" },
+  ...DOUBTS.map((doubt) => ({ ...doubt, isDoubt: true as const })),
 ];

@@ -6,14 +6,17 @@
 import { visibleText } from "../base/hidden-characters.ts";
 import { SECRET_PATTERNS } from "./secret-patterns.ts";
 
-const COMPILED = SECRET_PATTERNS.map(({ what, pattern }) => ({ what, form: new RegExp(pattern, "i") }));
+const COMPILED = SECRET_PATTERNS.map(({ pattern, ...known }) => ({
+  ...known,
+  form: new RegExp(pattern, "i"),
+}));
 /** An opening mark without a closing one makes the rest private. */
 const PRIVATE = /<private>[\s\S]*?(?:<\/private>|$)/gi;
 
 /** A value that an agent may not keep. */
 export class RefusedValueError extends Error {
   override name = "RefusedValueError";
-  readonly code: "secret_refused" | "private_refused";
+  readonly code: "secret_refused" | "secret_doubted" | "private_refused";
 
   constructor(code: RefusedValueError["code"], message: string) {
     super(message);
@@ -23,9 +26,10 @@ export class RefusedValueError extends Error {
 
 /**
  * What an agent may keep of a value: all but its <private> parts. Throws if that is nothing, or has a secret in it.
+ * @param allowed "doubtful": what only may be a secret, once the person has said that it is none; true: all
  * @param label what the value is of: "Sommer2019!" is a password under WIFI.password
  */
-export function sanitizeValue(value: string, allowSecrets = false, label?: string): string {
+export function sanitizeValue(value: string, allowed: boolean | "doubtful" = false, label?: string): string {
   const open = value.replace(PRIVATE, "");
   const kept = open === value ? value : open.trim();
   if (kept === "" && value !== "") {
@@ -33,8 +37,15 @@ export function sanitizeValue(value: string, allowSecrets = false, label?: strin
   }
   const seen = visibleText(kept).toLowerCase();
   const named = label === undefined ? seen : `${label.toLowerCase().replace(/[._]/g, " ")}: ${seen}`;
-  const secret = allowSecrets ? undefined : COMPILED.find(({ form }) => form.test(seen) || form.test(named));
+  const secret = COMPILED.find(
+    ({ form, isDoubt }) => allowed !== true && !(isDoubt && allowed) && (form.test(seen) || form.test(named)),
+  );
   if (secret === undefined) return kept;
+  if (secret.isDoubt)
+    throw new RefusedValueError(
+      "secret_doubted",
+      `This may be ${secret.what}: nothing was kept. Leave it out; if it is none, the user can store it with sideband remember.`,
+    );
   throw new RefusedValueError(
     "secret_refused",
     `This looks like ${secret.what}: nothing was kept. Leave the secret out, or say where it is stored instead.`,

@@ -24,27 +24,30 @@ const VALUE_LENGTH_MAX = 120;
  * @param kept what the history has of the fact since it was written
  * @param undo undefined where there is no command: then a tool of the agent undoes it
  * @param shownTime an end as its reader wants it
+ * @param place whose it is, where that is worth telling
  */
 export function writtenLine(
   written: WrittenAnswer,
   kept: Revisions,
   undo: UndoCommand | undefined,
   shownTime: (moment: string) => string = (moment) => moment,
+  place?: string,
 ): string {
   const { label, value, expires_at: until, previous } = written;
+  const named = place === undefined ? label : `${label} for ${place}`;
   const now = quotedValue(value) + (until === undefined ? "" : ` until ${shownTime(until)}`);
   if (previous !== null && previous.value === value) {
     // What was there before is kept only if something else has changed: its end, or the description of its label.
     const isChanged = kept?.some(({ revision }) => revision === previous.revision) === true;
     const how = isChanged ? `; ${restoreText(label, previous.revision, kept, undo)}` : "";
-    return `${label}: still ${now}${how}`;
+    return `${named}: still ${now}${how}`;
   }
   // A value that replaces another has an end only if the write names one.
   const had = kept?.find(({ revision }) => revision === previous?.revision)?.expires_at;
   const then = had === undefined ? "" : ` until ${shownTime(had)}`;
   const was = previous === null ? "" : `was ${quotedValue(previous.value)}${then}, `;
   const how = previous === null ? forgetText(label, undo) : restoreText(label, previous.revision, kept, undo);
-  return `${label}: ${was}now ${now}; ${how}`;
+  return `${named}: ${was}now ${now}; ${how}`;
 }
 
 /** @param kept what the history has of the fact since it was forgotten */
@@ -124,7 +127,8 @@ export async function readRevisions(
   options: AgentCallOptions,
 ): Promise<Revisions> {
   try {
-    return (await memory.history(userId, label, options)).revisions;
+    const { timeoutMs, signal, failFast, project } = options;
+    return (await memory.history(userId, label, { timeoutMs, signal, failFast, project })).revisions;
   } catch (error) {
     return errorCodeOf(error) === "fact_not_found" ? [] : undefined;
   }

@@ -27,6 +27,8 @@ export interface AdapterOptions {
   project?: string | (() => string | undefined | Promise<string | undefined>) | undefined;
   /** What goes into the prompt: the facts in plain text, the sealed block, or both. Default: the client's. */
   include?: SectionParts | undefined;
+  /** The groups of labels whose facts go into the prompt: `USER,PREF`, or all but some: `-HEALTH`. Default: all of the key. */
+  groups?: string | undefined;
   /** The labels that the tools offer: `(await memory.channels()).channels`. Default: the 40 that every account has. */
   labels?: readonly ToolLabel[] | undefined;
   /**
@@ -84,17 +86,17 @@ export async function injected(
   options: AdapterOptions,
   signal?: AbortSignal,
 ): Promise<string> {
-  const { memory, include, timeoutMs = AGENT_TIMEOUT_MS, onOutage } = options;
+  const { memory, include, groups, timeoutMs = AGENT_TIMEOUT_MS, onOutage } = options;
   const [userId, project] = await Promise.all([namedUser(options), namedProject(options)]);
-  return memory.inject(prompt, userId, { include, timeoutMs, project, signal, onOutage });
+  return memory.inject(prompt, userId, { include, groups, timeoutMs, project, signal, onOutage });
 }
 
 /** Flushes the memory where the prompt has the block. The facts in plain text need none: they are put in again. */
 export async function flushed(options: AdapterOptions): Promise<Compaction | undefined> {
-  const { memory, include = memory.include, timeoutMs = AGENT_TIMEOUT_MS } = options;
+  const { memory, include = memory.include, groups, timeoutMs = AGENT_TIMEOUT_MS } = options;
   if (include === "index") return undefined;
   const [userId, project] = await Promise.all([namedUser(options), namedProject(options)]);
-  return memory.beforeCompaction(userId, { include, timeoutMs, project });
+  return memory.beforeCompaction(userId, { include, groups, timeoutMs, project });
 }
 
 /** The schema of a tool's input. It can name the scope if there is a project. */

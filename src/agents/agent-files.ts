@@ -39,6 +39,8 @@ export interface InstallOptions {
   readonly isUsual: boolean;
   /** The command with which the host calls `sideband`, as words. */
   readonly command: readonly string[];
+  /** The groups of labels that prompts of the host get; undefined: those of the settings. */
+  readonly groups?: string | undefined;
   readonly home: string;
   readonly platform: NodeJS.Platform;
 }
@@ -50,6 +52,8 @@ export interface AgentKind {
   folder(system: System): string;
   /** Whether it calls `sideband` by its full path, since it may not have a shell's search path. */
   readonly isDesktop?: boolean;
+  /** Whether it calls a service itself, and not `sideband`. */
+  readonly callsService?: boolean;
   pieces(options: InstallOptions): Piece[];
   /** What is left to do by hand, as lines. */
   next(target: string): string[];
@@ -71,23 +75,39 @@ export function agentFile(options: InstallOptions, from: string, to: string): Pi
 }
 
 export function agentText(options: InstallOptions, path: string): string {
-  const { files, command, openclawModule, platform } = options;
+  const { files, command, groups, openclawModule, platform } = options;
   const text = readFileSync(join(files, path), "utf8");
   if (path.endsWith("index.js"))
     return text.replace('"sideband/openclaw"', JSON.stringify(pathToFileURL(openclawModule).href));
-  if (!/\.(?:json|toml|js)$/.test(path) || (command.length === 1 && command[0] === "sideband")) return text;
+  const isAsItIs = groups === undefined && command.length === 1 && command[0] === "sideband";
+  if (!/\.(?:json|toml|js)$/.test(path) || isAsItIs) return text;
   const [program, ...args] = command.map((word) => JSON.stringify(word));
+  const mcp = [...args, ...mcpWords(options).map((word) => JSON.stringify(word))];
   return text
     .replace(/"sideband hook( [^"]*)?"/g, (_, rest = "") =>
-      JSON.stringify(`${hookCommand(command, platform)} hook${rest}`),
+      JSON.stringify(`${hookCommand(command, platform)} hook${rest}${hookGroups(options)}`),
     )
     .replace(/("command": |command = |COMMAND = \[)"sideband"/g, (_, name: string) =>
       name.endsWith("[") ? `${name}${[program, ...args].join(", ")}` : `${name}${program}`,
     )
-    .replace(
-      /("args": |args = )\["mcp"\]/g,
-      (_, name: string) => `${name}[${[...args, '"mcp"'].join(", ")}]`,
-    );
+    .replace(/("args": |args = )\["mcp"\]/g, (_, name: string) => `${name}[${mcp.join(", ")}]`)
+    .replace("OPTIONS = []", `OPTIONS = ${JSON.stringify(groupsWords(options))}`);
+}
+
+/** What follows the program where a host starts the MCP server. */
+export function mcpWords(options: Pick<InstallOptions, "groups">): string[] {
+  return ["mcp", ...groupsWords(options)];
+}
+
+/** What a hook's command ends with. */
+export function hookGroups(options: Pick<InstallOptions, "groups" | "platform">): string {
+  return groupsWords(options)
+    .map((word) => ` ${shellWord(word, options.platform)}`)
+    .join("");
+}
+
+function groupsWords({ groups }: Pick<InstallOptions, "groups">): string[] {
+  return groups === undefined ? [] : [`--groups=${groups}`];
 }
 
 /**

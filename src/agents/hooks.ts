@@ -13,7 +13,8 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import {
-  holdsSection,
+  contextFor,
+  hasSection,
   memorySection,
   outageSection,
   replacingSection,
@@ -24,6 +25,7 @@ import {
   LIST_BEFORE_COMPACTION,
   STORE_AFTER_COMPACTION,
   STORE_BEFORE_END,
+  TURNED_OFF,
 } from "../agent-side/prompts.ts";
 
 /** What the hosts do differently. */
@@ -57,8 +59,22 @@ export interface HookOptions {
   readonly include: SectionParts;
   readonly timeoutMs: number;
   readonly project: string | undefined;
+  /** How many tokens a section has at most; 0: all facts. */
+  readonly contextTokens: number;
+  /** Only facts of these groups; undefined: all. */
+  readonly groups?: string | undefined;
   /** A line for the person about what has changed; empty for none. */
   readonly news?: Promise<string> | undefined;
+}
+
+/** Whether the person has turned memory off in this session, with the prompt of the MCP server. */
+export function isTurnedOff({ transcriptPath }: Pick<HookInput, "transcriptPath">): boolean {
+  try {
+    return transcriptPath !== undefined && transcriptEnd(transcriptPath).text.includes(TURNED_OFF);
+  } catch {
+    // A session that starts has no transcript yet.
+    return false;
+  }
 }
 
 /** The share of its time that a hook waits for the block; after that it uses the facts alone. */
@@ -158,6 +174,16 @@ export function outageOutput(input: HookInput, host: HookHost, reason: string): 
   return contextOutput(input, host, "", outageSection(), said, true).output;
 }
 
+/** What a hook prints where memory is off: the person is told when a session begins. */
+export function offOutput(input: HookInput, host: HookHost, line: string): string {
+  return beginsSession(input) && host !== "cursor" ? contextOutput(input, host, "", "", line).output : "";
+}
+
+/** After a compaction, a session goes on. */
+export function beginsSession({ event, source }: HookInput): boolean {
+  return event === "SessionStart" && source !== "compact";
+}
+
 const flush: HookWork = async (memory, userId, _input, { timeoutMs, project }) => {
   const { lossless, overflow } = await memory.flush(userId, { timeoutMs, project });
   const note = lossless ? "" : `sideband: these facts did not fit in the block: ${overflow.join(", ")}`;
@@ -187,20 +213,27 @@ function contextOutput(
 
 /**
  * The memory section; without the block if that takes too long. An owner that was just started must load the reader
- * before it can build a block. The facts in plain text, which the model reads, are available immediately.
+ * before it can build a block. The facts in plain text, which the model reads, are available immediately. A section that
+ * is longer than the host takes has no block, and then fewer facts.
  */
 async function sectionOf(
   memory: AgentMemory,
   userId: string,
-  { include, timeoutMs, project }: HookOptions,
+  { include, timeoutMs, project, contextTokens, groups }: HookOptions,
   lengthMax: number,
 ): Promise<string> {
-  const context = memory.context(userId, { timeoutMs, project, include });
+  const asked = { timeoutMs, project, groups, ...contextFor(include, contextTokens) };
+  const context = memory.context(userId, asked);
   const soon =
     include !== "both" ? await context : await Promise.race([context, pause(timeoutMs * BLOCK_SHARE)]);
-  if (soon !== undefined) return memorySection(soon, include, lengthMax);
-  const index = await memory.context(userId, { timeoutMs, project, include: "index" });
-  return memorySection(index, "index", lengthMax);
+  let section = soon && memorySection(soon, include);
+  const fewer = (tokens: number) => Math.floor((tokens || lengthMax / 2) / 2);
+  let tokens = include === "index" ? fewer(contextTokens) : contextTokens;
+  for (; section === undefined || section.length > lengthMax; tokens = fewer(tokens)) {
+    const index = await memory.context(userId, { ...asked, ...contextFor("index", tokens) });
+    section = memorySection(index, "index");
+  }
+  return section;
 }
 
 /** Hundreds of turns of a usual session. */
@@ -228,7 +261,7 @@ export function lastSectionLine(path: string | undefined): string | undefined {
     const { text, isWhole } = transcriptEnd(path ?? "");
     for (const line of text.split("\n").reverse()) {
       if (COMPACTED.test(line)) return "";
-      if (holdsSection(line)) return line;
+      if (hasSection(line)) return line;
     }
     return isWhole ? "" : undefined;
   } catch {
@@ -245,4 +278,12 @@ export function lineHolds(line: string, text: string): boolean {
     // A part of a line is compared as it is.
   }
   return spelled.includes(JSON.stringify(text).slice(1, -1));
+}
+
+export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -51,6 +51,7 @@ export const AGENTS: readonly AgentKind[] = [
   {
     name: "hermes",
     title: "Hermes Agent memory provider",
+    callsService: true,
     folder: ({ home }) => join(home, ".hermes"),
     pieces: (options) => {
       const folder = join(options.target, "plugins", "sideband");
@@ -70,6 +71,7 @@ export const AGENTS: readonly AgentKind[] = [
   {
     name: "openclaw",
     title: "OpenClaw skill and memory plugin",
+    callsService: true,
     folder: ({ home }) => join(home, ".openclaw"),
     pieces: (options) => [
       ...agentTree(options, "openclaw/skill", join(options.target, "skills", "sideband")),

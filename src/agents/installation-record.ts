@@ -18,6 +18,8 @@ export interface Installed {
   readonly target: string;
   readonly version: string;
   readonly command: readonly string[];
+  /** The groups of labels that its prompts get, where the installation named them. */
+  readonly groups?: string | undefined;
   readonly placed: readonly Placed[];
   /** Folders that were made for it, the outermost first. */
   readonly folders: readonly string[];

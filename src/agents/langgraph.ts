@@ -19,7 +19,7 @@ import {
   type PutOperation,
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
-import type { ToolCallOptions } from "../agent-side/memory-tools.ts";
+import type { AgentCallOptions } from "../agent-side/agent-memory.ts";
 import { sanitizeValue } from "../agent-side/secrets.ts";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { FACT_ORIGINS, type FactOrigin } from "../base/fact-origins.ts";
@@ -29,7 +29,9 @@ import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
 
 export class SidebandStore extends BaseStore {
   readonly #memory: Sideband;
-  readonly #options: ToolCallOptions;
+  readonly #options: AgentCallOptions;
+  readonly #allowSecrets: boolean | undefined;
+  readonly #writtenBy: string | undefined;
   readonly #onOutage: OnOutage;
 
   /** @param project where the users work; as a store has no run, it is one for all */
@@ -41,7 +43,9 @@ export class SidebandStore extends BaseStore {
     super();
     this.#memory = options.memory;
     this.#onOutage = options.onOutage ?? "continue";
-    const call = callOptions({ writtenBy: "langgraph", ...options });
+    const { allowSecrets, writtenBy, ...call } = callOptions({ writtenBy: "langgraph", ...options });
+    this.#allowSecrets = allowSecrets;
+    this.#writtenBy = writtenBy;
     this.#options = { ...call, project: options.project };
   }
 
@@ -75,8 +79,24 @@ export class SidebandStore extends BaseStore {
     return withFallback("facts were not read", this.#onOutage, read, []);
   }
 
-  #change({ namespace, key, value, index }: PutOperation): ItemChange {
+  /** @param terms `ttl`: how many minutes the item lives; otherwise as long as its label says */
+  override async put(
+    namespace: string[],
+    key: string,
+    value: Record<string, unknown>,
+    index?: false | string[],
+    terms: PutTerms = {},
+  ): Promise<void> {
+    const put = { namespace, key, value, ...terms };
+    await this.batch([index === undefined ? put : { ...put, index }]);
+  }
+
+  #change({ namespace, key, value, index, ttl, ...unknown }: PutOperation & PutTerms): ItemChange {
     const [user, group] = namespace;
+    const [field] = Object.keys(unknown);
+    if (field !== undefined) throw new TypeError(`a put has no ${field}: it would be lost`);
+    if (ttl !== undefined && (typeof ttl !== "number" || !(ttl > 0)))
+      throw new TypeError(`ttl is a number of minutes, not ${JSON.stringify(ttl)}`);
     if (namespace.length !== 2)
       throw new TypeError(
         `a fact's namespace is [user, group], such as ["ada", "USER"], not ${shown(namespace)}`,
@@ -91,7 +111,8 @@ export class SidebandStore extends BaseStore {
     const label = `${group}.${key}`;
     if (value === null) return { user, label, text: null };
     const { text, origin } = itemFields(value);
-    return { user, label, text: sanitizeValue(text, this.#options.allowSecrets, label), origin };
+    const ttlS = ttl === undefined ? undefined : Math.ceil(ttl * 60);
+    return { user, label, text: sanitizeValue(text, this.#allowSecrets, label), origin, ttlS };
   }
 
   async #write(puts: readonly ItemChange[]): Promise<void> {
@@ -105,10 +126,11 @@ export class SidebandStore extends BaseStore {
   }
 
   async #writeUser(user: string, changes: readonly ItemChange[]): Promise<void> {
-    const facts = changes.flatMap(({ label, text: value, origin }) =>
-      value === null ? [] : [{ label: asLabel(label), value, newLabel: "certain" as const, origin }],
+    const facts = changes.flatMap(({ label, text: value, origin, ttlS }) =>
+      value === null ? [] : [{ label: asLabel(label), value, newLabel: "certain" as const, origin, ttlS }],
     );
-    if (facts.length > 0) await this.#memory.encodeBatch(user, facts, this.#options);
+    const writer = { ...this.#options, writtenBy: this.#writtenBy };
+    if (facts.length > 0) await this.#memory.encodeBatch(user, facts, writer);
     for (const { label, text } of changes) {
       if (text !== null) continue;
       await this.#memory.forget(user, asLabel(label), this.#options).catch((error) => {
@@ -127,6 +149,13 @@ interface ItemChange {
   /** Null forgets. */
   readonly text: string | null;
   readonly origin?: FactOrigin | undefined;
+  readonly ttlS?: number | undefined;
+}
+
+/** What LangGraph's stores take beside the fields of a put. */
+export interface PutTerms {
+  /** Minutes that the item lives. */
+  ttl?: number | undefined;
 }
 
 function itemOf(

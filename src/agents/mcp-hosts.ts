@@ -9,7 +9,9 @@ import {
   type AgentKind,
   agentFile,
   hookCommand,
+  hookGroups,
   type InstallOptions,
+  mcpWords,
   type Piece,
   type System,
 } from "./agent-files.ts";
@@ -25,7 +27,8 @@ interface McpHost {
   readonly keys: readonly string[];
   /** Its windows are not started from a shell, and do not have its search path. */
   readonly isDesktop: boolean;
-  readonly entry?: (command: readonly string[]) => object;
+  /** @param mcp what follows the command */
+  readonly entry?: (command: readonly string[], mcp: readonly string[]) => object;
   /** What puts the memory into a session, where the host has a way. */
   readonly more?: (options: InstallOptions) => Piece[];
   readonly next: readonly string[];
@@ -54,7 +57,7 @@ const MCP_HOSTS: readonly McpHost[] = [
     files: ["mcp.json"],
     keys: SERVERS,
     isDesktop: true,
-    more: ({ target, command, platform }) =>
+    more: ({ target, command, platform, groups }) =>
       platform === "win32"
         ? []
         : [
@@ -62,7 +65,10 @@ const MCP_HOSTS: readonly McpHost[] = [
               path: join(target, "hooks.json"),
               kind: "json",
               keys: ["hooks", "sessionStart", ITEM],
-              text: JSON.stringify({ command: `${hookCommand(command)} hook --host cursor`, timeout: 10 }),
+              text: JSON.stringify({
+                command: `${hookCommand(command)} hook --host cursor${hookGroups({ groups, platform })}`,
+                timeout: 10,
+              }),
               fresh: '{\n  "version": 1\n}\n',
             },
           ],
@@ -78,7 +84,7 @@ const MCP_HOSTS: readonly McpHost[] = [
     files: ["mcp.json"],
     keys: ["servers", NAME],
     isDesktop: true,
-    entry: ([program, ...args]) => ({ type: "stdio", command: program, args: [...args, "mcp"] }),
+    entry: ([program, ...args], mcp) => ({ type: "stdio", command: program, args: [...args, ...mcp] }),
     more: (options) =>
       options.platform === "win32" || !options.isUsual
         ? []
@@ -113,7 +119,7 @@ const MCP_HOSTS: readonly McpHost[] = [
     files: ["opencode.jsonc", "opencode.json"],
     keys: ["mcp", NAME],
     isDesktop: false,
-    entry: (command) => ({ type: "local", command: [...command, "mcp"] }),
+    entry: (command, mcp) => ({ type: "local", command: [...command, ...mcp] }),
     more: (options) => [
       agentFile(options, "opencode/sideband.js", join(options.target, "plugins", "sideband.js")),
     ],
@@ -150,7 +156,7 @@ export const MCP_AGENTS: readonly AgentKind[] = MCP_HOSTS.map((host) => ({
       path: fileOf(host, options.target),
       kind: "json",
       keys: host.keys,
-      text: JSON.stringify((host.entry ?? plainEntry)(options.command)),
+      text: JSON.stringify((host.entry ?? plainEntry)(options.command, mcpWords(options))),
     },
     ...(host.more?.(options) ?? []),
   ],
@@ -158,8 +164,8 @@ export const MCP_AGENTS: readonly AgentKind[] = MCP_HOSTS.map((host) => ({
   after: [],
 }));
 
-function plainEntry([program, ...args]: readonly string[]): object {
-  return { command: program, args: [...args, "mcp"] };
+function plainEntry([program, ...args]: readonly string[], mcp: readonly string[]): object {
+  return { command: program, args: [...args, ...mcp] };
 }
 
 /** An entry of the user's own in one of the files is found there; the host reads all of them. */

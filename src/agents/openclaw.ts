@@ -4,7 +4,7 @@
  * OpenClaw: the host takes a plain object for a plugin.
  */
 
-import { SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
+import { CONTEXT_TOKENS, SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
 import { ADD_LABEL, type MemoryTool, type ToolInput, toolResultText } from "../agent-side/memory-tools.ts";
 import { REMEMBER_PROMPT, STORE_BEFORE_COMPACTION } from "../agent-side/prompts.ts";
 import type { ToolLabel } from "../agent-side/tool-labels.ts";
@@ -70,7 +70,12 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
 function register(api: PluginApi, environment: Readonly<Record<string, string | undefined>>): void {
   const { apiUrl, apiKey, timeoutMs, ...config } = api.pluginConfig ?? {};
   const warn = (line: string) => (api.logger?.warn ? api.logger.warn(line) : console.error(line));
-  const memory = new Sideband({ baseUrl: apiUrl, apiKey, onWarning: warn });
+  if (["1", "true"].includes(environment.SIDEBAND_OFF ?? "")) {
+    warn("Sideband is off: SIDEBAND_OFF is set");
+    return;
+  }
+  const contextTokens = environment.SIDEBAND_CONTEXT_TOKENS ? undefined : CONTEXT_TOKENS;
+  const memory = new Sideband({ baseUrl: apiUrl, apiKey, contextTokens, onWarning: warn });
   const userId = config.userId ?? (environment.SIDEBAND_USER_ID || "default");
   const settings = {
     project: config.project ?? (environment.SIDEBAND_PROJECT || undefined),
@@ -133,7 +138,7 @@ function registerTool(
     const { description } = modelTools({ labels }).find((known) => known.name === tool.name) ?? tool;
     return {
       name,
-      label: tool.title,
+      label: tool.title ?? tool.name,
       description,
       parameters: inputSchema(tool, optionsIn(context)),
       async execute(_id, params) {

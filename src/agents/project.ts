@@ -71,6 +71,12 @@ export function projectOf(folders: readonly string[], settings: ProjectSettings 
   return findProject(folders, settings)?.place;
 }
 
+/** All names of the first folder's repository, by its remote and by its path: one of them stays when the other changes. */
+export function projectNames(folders: readonly string[]): string[] {
+  const found = findProject(folders, {});
+  return found === undefined ? [] : [...new Set([found.project, found.byPath ?? found.project])];
+}
+
 /** No agent waits at every turn for a memory that is away. */
 const AGAIN_MS = 30_000;
 

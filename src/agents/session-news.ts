@@ -7,6 +7,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { quotedValue } from "../agent-side/written-line.ts";
+import { ALL_GROUPS, groupsOf } from "../base/groups.ts";
 import type { ChangesAnswer } from "../contract/answers.ts";
 import type { ChangesOptions } from "../sdk/options.ts";
 
@@ -18,6 +19,8 @@ export interface SessionOptions {
   readonly where: string;
   readonly userId: string;
   readonly project: string | undefined;
+  /** Those that the session's prompt gets: others are nobody's news here. undefined: all. */
+  readonly groups: string | undefined;
   readonly timeoutMs: number;
 }
 
@@ -35,7 +38,7 @@ const VALUE_LENGTH_MAX = 40;
 
 /** The line, or "" if there is nothing to tell. Notes that a session has begun. Never rejects. */
 export async function sessionNews(memory: ChangesReader, options: SessionOptions): Promise<string> {
-  const { file, host, where, userId, project, timeoutMs } = options;
+  const { file, host, where, userId, project, groups, timeoutMs } = options;
   try {
     const name = [host, where, userId, project ?? ""].join(" ");
     const times = timesIn(file);
@@ -44,7 +47,11 @@ export async function sessionNews(memory: ChangesReader, options: SessionOptions
     const changes =
       last === undefined ? [] : (await memory.changes(userId, { limit: CHANGES_MAX, timeoutMs })).changes;
     writeTimes(file, { ...times, [name]: new Date(nowMs).toISOString() });
-    return last === undefined ? "" : newsLine(changes, { last, host, project });
+    const seen = groupsOf(groups) ?? ALL_GROUPS;
+    const shown = changes.filter(
+      ({ label, renamed_from: from = label }) => seen.has(label) && seen.has(from),
+    );
+    return last === undefined ? "" : newsLine(shown, { last, host, project });
   } catch {
     return "";
   }
@@ -88,12 +95,14 @@ function newsLine(
     // The newest change of a fact says what it is now.
     if (isOfOthers(change) && !told.has(name)) told.set(name, changeText(change, changes.slice(i + 1)));
   }
-  if (told.size === 0) return "";
-  const named = [...told.values()].slice(0, NAMED_MAX).join("; ");
-  const more = told.size > NAMED_MAX ? `; and ${told.size - NAMED_MAX} more` : "";
+  const texts = [...told.values()].filter((text) => text !== "");
+  if (texts.length === 0) return "";
+  const named = texts.slice(0, NAMED_MAX).join("; ");
+  const more = texts.length > NAMED_MAX ? `; and ${texts.length - NAMED_MAX} more` : "";
   return `Sideband, since your last session here: ${named}${more}. "sideband log" has it all.`;
 }
 
+/** Empty where only something beside the value was changed: where it comes from, or its end. */
 function changeText(change: Changes[number], older: Changes): string {
   const { label, kind, value, written_by: writer, renamed_from: from } = change;
   const shown = (text: string) => quotedValue(text, VALUE_LENGTH_MAX);
@@ -102,6 +111,7 @@ function changeText(change: Changes[number], older: Changes): string {
   if (kind !== "written")
     return `${label} ${kind === "expired" ? "ended" : "forgotten"}, was ${shown(value)}${by}`;
   const before = older.find((one) => one.label === label && one.project === change.project);
+  if (before?.kind === "written" && before.value === value) return "";
   const was = before?.kind === "written" ? `was ${shown(before.value)}, ` : "";
   return `${label} ${was}now ${shown(value)}${by}`;
 }

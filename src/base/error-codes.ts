@@ -58,7 +58,20 @@ export const ERRORS = errorTable({
   read_only_key: {
     status: 403,
     title: "Key reads only",
-    meaning: "The key may read facts, not write or forget them.",
+    meaning:
+      "The key may read facts, not write or forget them; or the operator may look, and change nothing.",
+  },
+  group_not_allowed: {
+    status: 403,
+    title: "Group not allowed",
+    meaning:
+      "The key is for some groups of labels. It cannot write others, and what concerns all that a user has, or the account's labels, needs a key for all groups.",
+  },
+  label_not_allowed: {
+    status: 403,
+    title: "Label not allowed",
+    meaning:
+      "The key may write some labels only, or the label is for the account's own key (`writers`). Nothing was written: a call that would change several labels is refused as a whole.",
   },
   origin_not_allowed: {
     status: 403,
@@ -101,7 +114,8 @@ export const ERRORS = errorTable({
   conflict: {
     status: 409,
     title: "Conflict",
-    meaning: "The request for a key was already approved or declined, or the same work is already running.",
+    meaning:
+      "The request for a key was already approved or declined, an operator has the name, or the same work is already running.",
   },
   fact_exists: {
     status: 409,

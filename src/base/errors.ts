@@ -25,6 +25,8 @@ export interface FailureExtra {
   /** The items of a list that has no room for another one, or not the one that was meant. */
   readonly items?: readonly string[];
   readonly cause?: unknown;
+  /** For the operator, in the log's line of the request; never answered. */
+  readonly reason?: string;
   /** The place in the code that asked the database, for the log. */
   readonly place?: string | undefined;
 }
@@ -55,4 +57,19 @@ export class Failure extends Error {
 /** @param param the field, parameter or header at fault */
 export function invalidRequest(param: string, detail: string): Failure {
   return new Failure("invalid_request", detail, { param });
+}
+
+/** A setting has a value that it does not take. */
+export class ConfigError extends OperatorError {
+  override name = "ConfigError";
+  /** The setting whose value is wrong, if it is one setting's. */
+  readonly setting: string | undefined;
+  /** What is wrong, without the name of the setting. */
+  readonly fault: string;
+
+  constructor(fault: string, setting?: string) {
+    super(setting === undefined ? fault : `${setting} ${fault}`);
+    this.setting = setting;
+    this.fault = fault;
+  }
 }

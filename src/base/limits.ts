@@ -37,5 +37,8 @@ export const PLACES_MAX = 1_000;
 /** Earlier values of a fact that are kept, at most and where nothing is set. */
 export const HISTORY_MAX = 32;
 export const HISTORY_DEFAULT = 8;
+/** Tokens that a context may be limited to. */
+export const CONTEXT_TOKENS_MIN = 50;
+export const CONTEXT_TOKENS_MAX = 100_000;
 /** Characters of what is looked for. */
 export const QUERY_LENGTH_MAX = 200;

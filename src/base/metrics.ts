@@ -42,6 +42,11 @@ export class Metrics {
     if (metric !== undefined) sampleOf(metric, labels)[0] = value;
   }
 
+  /** Forgets what was set, under all labels. */
+  clear(name: string): void {
+    this.#metrics.get(name)?.samples.clear();
+  }
+
   observe(name: string, value: number, labels = ""): void {
     const metric = this.#metrics.get(name);
     if (metric?.buckets === undefined) return;

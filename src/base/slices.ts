@@ -6,7 +6,7 @@
 export type Sliced<T> = Generator<void, T, void>;
 
 /** For how long a slice holds the event loop: a request that comes meanwhile waits half of it, and has its own work after that. */
-const SLICE_MS = 1;
+const SLICE_MS = 0.5;
 
 export function atOnce<T>(work: Sliced<T>): T {
   let step = work.next();

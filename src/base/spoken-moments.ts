@@ -1,10 +1,11 @@
 /**
- * Moments as people say them: "friday", "next monday 9:00", "in 3 days", "1y", "31 Dec", "2h ago", "2026-12-31". Days and
+ * Moments as people say them: "friday", "next monday 9:00", "in 3 days", "end of March", "31 Dec", "2h ago", "2026-12-31". Days and
  * hours are those of a time zone, which is given as its offset at any moment. Where the clocks go forward, an hour that does not exist is the one
  * after it; where they go back, the first of two counts.
  *
- * As an end, a day counts to its last second, and "friday" is the coming one, today as well. As a start, a day is its first
- * moment, "friday" is the last one, and "2d" is two days ago. "Next" is the week after this one; weeks begin on Monday.
+ * As an end, a day counts to its last second, and so do an evening, a week, a month and a year; "friday" is the coming one,
+ * today as well. As a start, each is its first moment, "friday" is the last one, and "2d" is two days ago. "Next" is the week
+ * after this one; weeks begin on Monday.
  */
 
 import { momentOf } from "./clock.ts";
@@ -19,7 +20,7 @@ export const ownZone: Zone = (ms) => -60_000 * new Date(ms).getTimezoneOffset();
 
 /** For messages: what can be said. */
 export const SPOKEN_ENDS =
-  'friday, "next monday 9:00", tomorrow, "in 3 days", 1y, "31 Dec", 2026-12-31 or 2026-12-01T18:00:00Z';
+  'friday, "next monday 9:00", tomorrow, "in 3 days", "next week", "end of March", "31 Dec", 2026-12-31 or 2026-12-01T18:00:00Z';
 export const SPOKEN_STARTS =
   '"yesterday 18:00", monday, "2h ago", "1 Dec", "2026-12-01 18:00" or 2026-12-01T18:00:00Z';
 
@@ -47,6 +48,7 @@ const NAMED_DAYS: Readonly<Record<string, number>> = {
   yesterday: -1,
   today: 0,
   tonight: 0,
+  "end of day": 0,
   tomorrow: 1,
   "the day after tomorrow": 2,
   "day after tomorrow": 2,
@@ -57,10 +59,22 @@ const DURATION =
   /^(in )?(\d{1,9}|[a-z]{1,6}) ?(s|m|h|d|w|mo|y|(?:sec|second|min|minute|hr|hour|day|week|month|yr|year)s?)( ago| from now)?$/;
 /** A name of a day or a month may be cut: fri, thurs, sept. */
 const WEEKDAY = /^(?:(this|coming|next|last) )?([a-z]{3,9})$/;
-const PERIOD_END = /^(?:the )?end of (?:the |this )?(week|month|year)$/;
+/** Their first hour, and the one after their last. */
+const DAY_PARTS: Readonly<Record<string, readonly [fromH: number, toH: number]>> = {
+  morning: [6, 12],
+  afternoon: [12, 18],
+  evening: [18, 24],
+  night: [18, 24],
+};
+const DAY_PART = /(?:^| )(?:in the )?(morning|afternoon|evening|night)$/;
+/** "next week", "end of month", "March", "end of March 2027", "2027". */
+const PERIOD =
+  /^((?:the )?end of (?:the )?)?(?:(?:(this|next|last) )?(week|month|year)|([a-z]{3,9})\.?(?:,? ([12]\d{3}))?|([12]\d{3}))$/;
 const ISO_DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DOTTED_DAY = /^(\d{1,2})\.(\d{1,2})\.(\d{4})?$/;
 const DAY_MONTH = /^(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? ([a-z]{3,9})\.?(?:,? (\d{4}))?$/;
+/** "the 20th" of this month, or of the one where it comes. */
+const DAY_ALONE = /^(?:the )?(\d{1,2})(?:st|nd|rd|th)$/;
 const MONTH_DAY = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?$/;
 /** Nobody means more, and calendars end somewhere. */
 const DAYS_MAX = 366_000;
@@ -71,6 +85,7 @@ export function spokenMoment(text: string, use: MomentUse, nowMs: number, zone: 
     .trim()
     .toLowerCase()
     .replace(/\s+/g, " ")
+    .replace("half an hour", "30 minutes")
     .replace(/^(?:on|by|until|till|through|since) /, "");
   return durationMs(said, use, nowMs, zone) ?? dayMs(said, use, nowMs, zone) ?? zonedMs(text);
 }
@@ -124,11 +139,16 @@ function laterMs(size: number, unit: string, nowMs: number, zone: Zone): number 
 /** A day, perhaps with a time; or a time alone. */
 function dayMs(said: string, use: MomentUse, nowMs: number, zone: Zone): number | undefined {
   const time = TIME.exec(said);
-  const second = time === null ? undefined : secondOf(time);
+  const part = time === null ? DAY_PART.exec(said) : null;
+  const second = time !== null ? secondOf(time) : part !== null ? partSecond(part[1]!, use) : undefined;
   if (time !== null && second === undefined) return undefined;
   const now = wallAt(nowMs, zone);
-  const rest = (time === null ? said : said.slice(0, time.index)).replace(/,$/, "");
-  const days = rest === "" && time !== null ? [-1, 0, 1].map((n) => daysLater(now, n)) : daysOf(rest, now);
+  const rest = said.slice(0, (time ?? part)?.index).replace(/,$/, "");
+  const isToday = part !== null && /^(?:this)?$/.test(rest);
+  const days =
+    rest === "" && time !== null
+      ? [-1, 0, 1].map((n) => daysLater(now, n))
+      : daysOf(isToday ? "today" : rest, now, second === undefined ? use : undefined);
   const moments = days.map((day) => {
     if (second !== undefined) return instantMs({ ...day, second }, zone);
     const startMs = (of: Day) => instantMs({ ...of, second: 0 }, zone);
@@ -157,23 +177,70 @@ function secondOf([
   return (half === undefined ? h : (h % 12) + (half === "pm" ? 12 : 0)) * 3_600 + m * 60 + s;
 }
 
-/** The days that the words can mean, the earliest first; one where they leave no choice. */
-function daysOf(said: string, today: Day): Day[] {
+function partSecond(part: string, use: MomentUse): number {
+  const [fromH, toH] = DAY_PARTS[part]!;
+  return use === "end" ? toH * UNIT_S.h - 1 : fromH * UNIT_S.h;
+}
+
+/**
+ * The days that the words can mean, the earliest first; one where they leave no choice.
+ * @param use undefined where an hour is named: then a week, a month or a year says no day
+ */
+function daysOf(said: string, today: Day, use: MomentUse | undefined): Day[] {
   const ahead = NAMED_DAYS[said];
   if (ahead !== undefined) return [daysLater(today, ahead)];
   const [, which, weekday] = WEEKDAY.exec(said) ?? [];
   const weekdayAt = WEEKDAYS.findIndex((name) => weekday !== undefined && name.startsWith(weekday));
   if (weekdayAt >= 0) return weekdays(which, weekdayAt, today);
-  const [, period] = PERIOD_END.exec(said) ?? [];
-  if (period === "week") return [daysLater(today, 6 - weekdayOf(today))];
-  if (period !== undefined)
-    return [daysLater({ ...today, month: period === "year" ? 12 : today.month + 1, day: 1 }, -1)];
-  const dated = dateOf(said);
-  if (dated === undefined) return [];
-  const [day, month, year] = dated;
+  const [, dayAlone] = DAY_ALONE.exec(said) ?? [];
+  if (dayAlone !== undefined)
+    return [-2, -1, 0, 1, 2]
+      .map((months) => daysLater({ ...today, month: today.month + months, day: 1 }, 0))
+      .map((first) => ({ ...first, day: Number(dayAlone) }))
+      .filter(isDay);
   // Nine years have a 29th of February among them.
-  const years = year === undefined ? Array.from({ length: 19 }, (_, i) => today.year - 9 + i) : [year];
-  return years.map((of) => ({ year: of, month, day })).filter(isDay);
+  const yearsOf = (year: string | undefined) =>
+    year === undefined ? Array.from({ length: 19 }, (_, i) => today.year - 9 + i) : [Number(year)];
+  const dated = dateOf(said);
+  if (dated === undefined) return periodDays(said, today, use, yearsOf);
+  const [day, month, year] = dated;
+  return yearsOf(year)
+    .map((of) => ({ year: of, month, day }))
+    .filter(isDay);
+}
+
+/** The first or the last day of each week, month or year that the words can mean. */
+function periodDays(
+  said: string,
+  today: Day,
+  use: MomentUse | undefined,
+  yearsOf: (year: string | undefined) => number[],
+): Day[] {
+  const [, end, which, unit, monthName, monthYear, year] = PERIOD.exec(said) ?? [];
+  const isNamed = (which ?? monthName ?? year) !== undefined;
+  if (end === undefined && (use === undefined || !isNamed)) return [];
+  const month = monthName === undefined ? 0 : monthOf(monthName);
+  if (month < 0) return [];
+  const away = which === "next" ? 1 : which === "last" ? -1 : 0;
+  const first: Readonly<Record<string, Day>> = {
+    week: daysLater(today, 7 * away - weekdayOf(today)),
+    month: daysLater({ ...today, month: today.month + away, day: 1 }, 0),
+    year: { year: today.year + away, month: 0, day: 1 },
+  };
+  const length = unit ?? (monthName === undefined ? "year" : "month");
+  const firsts =
+    unit === undefined
+      ? yearsOf(monthYear ?? year).map((of) => ({ year: of, month, day: 1 }))
+      : [first[unit]!];
+  if (end === undefined && use === "start") return firsts;
+  const days = { week: [0, 0, 7], month: [0, 1, 0], year: [1, 0, 0] }[length]!;
+  return firsts.map((day) =>
+    daysLater({ year: day.year + days[0]!, month: day.month + days[1]!, day: day.day + days[2]! }, -1),
+  );
+}
+
+function monthOf(named = ""): number {
+  return MONTHS.findIndex((name) => name.startsWith(named));
 }
 
 function weekdays(which: string | undefined, weekday: number, today: Day): Day[] {
@@ -183,17 +250,15 @@ function weekdays(which: string | undefined, weekday: number, today: Day): Day[]
   return [-7, 0, 7].map((days) => daysLater(monday, days + weekday));
 }
 
-function dateOf(said: string): [day: number, month: number, year: number | undefined] | undefined {
-  const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
-  const monthOf = (named = "") => MONTHS.findIndex((name) => name.startsWith(named));
+function dateOf(said: string): [day: number, month: number, year: string | undefined] | undefined {
   const iso = ISO_DAY.exec(said);
-  if (iso !== null) return [Number(iso[3]), Number(iso[2]) - 1, Number(iso[1])];
+  if (iso !== null) return [Number(iso[3]), Number(iso[2]) - 1, iso[1]];
   const dotted = DOTTED_DAY.exec(said);
-  if (dotted !== null) return [Number(dotted[1]), Number(dotted[2]) - 1, number(dotted[3])];
+  if (dotted !== null) return [Number(dotted[1]), Number(dotted[2]) - 1, dotted[3]];
   const day = DAY_MONTH.exec(said);
-  if (day !== null) return [Number(day[1]), monthOf(day[2]), number(day[3])];
+  if (day !== null) return [Number(day[1]), monthOf(day[2]), day[3]];
   const month = MONTH_DAY.exec(said);
-  return month === null ? undefined : [Number(month[2]), monthOf(month[1]), number(month[3])];
+  return month === null ? undefined : [Number(month[2]), monthOf(month[1]), month[3]];
 }
 
 /** 2026-02-30 would be a day in March. */

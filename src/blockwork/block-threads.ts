@@ -185,16 +185,16 @@ export class BlockThreads implements Workers {
 }
 
 /** A message with its number. The shared memory of a thread holds the number of the message to stop. */
-export interface Posted {
+export interface NumberedMessage {
   readonly number: number;
   readonly message: BlockMessage;
 }
-export type Stopped = Int32Array<SharedArrayBuffer>;
+export type StopSignal = Int32Array<SharedArrayBuffer>;
 
 /** A real thread. Its module says `"ready"`, and then answers each message with a Reply. */
 export function startWorker(module: URL): BlockThreadsOptions["start"] {
   return ({ ready, replied, ended }) => {
-    const stopped: Stopped = new Int32Array(new SharedArrayBuffer(4));
+    const stopped: StopSignal = new Int32Array(new SharedArrayBuffer(4));
     // In one piece, as in tests, a module needs no loader of the process.
     const execArgv = module.protocol === "data:" ? [] : undefined;
     const worker = new Worker(module, { workerData: stopped, execArgv });
@@ -203,7 +203,7 @@ export function startWorker(module: URL): BlockThreadsOptions["start"] {
     worker.on("error", ended);
     worker.on("exit", ended);
     return {
-      post: (message) => worker.postMessage({ number: ++number, message } satisfies Posted),
+      post: (message) => worker.postMessage({ number: ++number, message } satisfies NumberedMessage),
       interrupt: () => void Atomics.store(stopped, 0, number),
       hold: (held) => (held ? worker.ref() : worker.unref()),
       end: () => worker.terminate(),

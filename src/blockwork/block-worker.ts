@@ -2,17 +2,17 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { checkSelf, Interrupted, interruptible, runBlockTask } from "./block-tasks.ts";
-import type { Posted, Reply, Stopped } from "./block-threads.ts";
+import type { NumberedMessage, Reply, StopSignal } from "./block-threads.ts";
 import { loadCodebooks } from "./codebooks.ts";
 
-const stopped = workerData as Stopped;
+const stopped = workerData as StopSignal;
 /** The number of the running task; −1 before the first. */
 let current = -1;
 const [writing, ...others] = loadCodebooks();
 const codebooks = [interruptible(writing, () => Atomics.load(stopped, 0) === current), ...others];
 checkSelf(codebooks);
 
-parentPort?.on("message", ({ number, message }: Posted) => {
+parentPort?.on("message", ({ number, message }: NumberedMessage) => {
   current = number;
   const startedMs = performance.now();
   const answer = (reply: Omit<Reply, "ms">) =>

@@ -8,6 +8,7 @@ import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { OperatorError } from "../base/errors.ts";
+import { unknownSettings } from "../config.ts";
 
 export interface Command {
   /** As typed: one word, or two ("keys create"). */
@@ -120,6 +121,12 @@ export function optionErrorText(error: unknown): string | undefined {
   return `${name} needs a value${advice}`;
 }
 
+/** One line on standard error: a setting with a typing error would do nothing, unseen. */
+export function warnOfUnknownSettings(): void {
+  const line = unknownSettings();
+  if (line !== undefined) console.error(`sideband: ${line}`);
+}
+
 function optionsIn(text: string) {
   return [...text.matchAll(/^ {2}(--([a-z-]+)(?: (\S+))?)(?= {2}|$)/gm)].map(([, spelled, name, value]) => ({
     spelled,
@@ -134,7 +141,7 @@ function checkCount(names: readonly string[], words: readonly string[]): void {
   if (words.length >= needed.length && isEnough) return;
   if (names.length === 0) throw new UsageError(`it takes no arguments, but was given "${words[0]}"`);
   const quotes =
-    words.length > names.length && names.includes("VALUE") ? "; put a VALUE with spaces in quotes" : "";
+    words.length > names.length && names.includes("[VALUE]") ? "; put a VALUE with spaces in quotes" : "";
   throw new UsageError(`it takes ${names.join(" and ")}${quotes}`);
 }
 

@@ -5,9 +5,16 @@ import { terminalText } from "../agent-side/escaped-text.ts";
 import { closeHomeFolder, UserFileError } from "../agents/user-file.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure, OperatorError } from "../base/errors.ts";
-import { packageVersion } from "../main/package.ts";
 import { isSidebandError } from "../sdk/errors.ts";
-import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, optionErrorText, UsageError } from "./command.ts";
+import {
+  type Command,
+  EXIT_FAILED,
+  EXIT_OK,
+  EXIT_USAGE,
+  optionErrorText,
+  UsageError,
+  warnOfUnknownSettings,
+} from "./command.ts";
 
 /** Each module is loaded when one of its commands is called: an agent's hook must not wait for the store and the server. */
 function commandsOf(load: () => Promise<Record<string, Command>>, ...names: string[]) {
@@ -19,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ...commandsOf(() => import("./commands/serve.ts"), "serve", "owner"),
   ...commandsOf(() => import("./commands/remember.ts"), "remember", "rename"),
   ...commandsOf(() => import("./commands/review.ts"), "review"),
+  ...commandsOf(() => import("./commands/pin.ts"), "pin", "unpin"),
   ...commandsOf(() => import("./commands/facts.ts"), "recall", "find", "forget", "facts", "context"),
   ...commandsOf(() => import("./commands/history.ts"), "history", "restore", "rollback", "undo"),
   ...commandsOf(() => import("./commands/log.ts"), "log"),
@@ -46,14 +54,30 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     () => import("./commands/agents.ts"),
     ...["agents list", "agents install", "agents status", "agents remove"],
   ),
-  ...commandsOf(() => import("./commands/keys.ts"), "keys create", "keys list", "keys revoke", "usage"),
+  ...commandsOf(() => import("./commands/project.ts"), "project groups"),
+  ...commandsOf(
+    () => import("./commands/keys.ts"),
+    "keys create",
+    "keys list",
+    "keys change",
+    "keys revoke",
+    "accounts limit",
+    "usage",
+  ),
+  ...commandsOf(
+    () => import("./commands/operators.ts"),
+    ...["operators add", "operators list", "operators remove"],
+  ),
+  ...commandsOf(() => import("./commands/verify-receipt.ts"), "verify-receipt"),
   ...commandsOf(
     () => import("./commands/upkeep.ts"),
-    ...["backup create", "backup verify", "backup restore", "verify", "compact"],
+    ...["backup create", "backup verify", "backup restore", "backup erase-again", "verify", "compact"],
   ),
   ...commandsOf(() => import("./commands/db.ts"), "db"),
   ...commandsOf(() => import("./commands/read.ts"), "read"),
   ...commandsOf(() => import("./commands/measure.ts"), "measure"),
+  ...commandsOf(() => import("./commands/off.ts"), "off", "on"),
+  ...commandsOf(() => import("./commands/connect.ts"), "connect", "disconnect"),
 };
 
 /** Other spellings, each with what to write instead. They are of whole calls, with a space between the arguments. */
@@ -61,9 +85,25 @@ const INSTEAD: readonly (readonly [spelling: RegExp, command: string])[] = [
   [/^import .*--from\b/, "import FILE"],
   [/^import .*--(?:with-keys|master-key|new-master-key)\b/, "accounts import FILE"],
   [/^forget .*--keep-history\b/, "forget LABEL, which keeps the history"],
-  [/^backup (?!create|verify|restore|-)/, "backup create FOLDER"],
+  [/^(?:list|ls|all|show|get|print|cat)$/, "facts"],
+  [/^(?:show|get|print|cat) /, "recall LABEL, or sideband facts for all"],
+  [/^(?:list|ls) /, "facts GROUP"],
+  [/^(?:search|grep|query|look|where)\b/, "find WORDS"],
+  [/^(?:add|set|put|save|store|note|edit|update|change|write)\b/, "remember LABEL VALUE"],
+  [/^(?:delete|del|remove|rm|erase)(?![\w-])/, "forget LABEL"],
+  [/^(?:move|mv)\b/, "rename LABEL TO"],
+  [/^(?:end|expire|extend|until|never)\b/, "remember LABEL --until WHEN, or --never"],
+  [/^(?:ending|expiring|soon)\b/, "facts --ending"],
+  [/^(?:install|setup|init)\b/, "agents install AGENT"],
+  [/^status\b/, "agents status"],
+  [/^(?:start|run|server)\b/, "serve"],
+  [/^version\b/, "--version"],
+  [/^backup (?!create|verify|restore|erase-again|-)/, "backup create FOLDER"],
   [/^restore [^-\s]\S*(?: --data\b.*)?$/, "backup restore BACKUP, or sideband restore LABEL REVISION"],
 ];
+
+/** Commands with the settings of the service refuse an unknown one, and a hook names it once in a session. */
+const SETTINGS_READERS = /^(?:serve|owner|keys|operators|usage|backup|verify|compact|db|accounts|hook)\b/;
 
 export async function main(args: readonly string[]): Promise<number> {
   const { log, error } = console;
@@ -80,12 +120,18 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function runCommand(args: readonly string[]): Promise<number> {
   const [first] = args;
-  if (first === "help" && args.length > 1) return runCommand([...args.slice(1), "--help"]);
+  if (first === "help" && args.length > 1 && args[1] !== "all")
+    return runCommand([...args.slice(1), "--help"]);
+  if (first === "help" && args[1] === "all") {
+    console.log(await listed(Object.keys(COMMANDS)));
+    return EXIT_OK;
+  }
   if (first === undefined || first === "--help" || first === "-h" || first === "help") {
     console.log(await overview());
     return first === undefined ? EXIT_USAGE : EXIT_OK;
   }
   if (first === "--version" || first === "-v") {
+    const { packageVersion } = await import("../main/package.ts");
     console.log(packageVersion());
     return EXIT_OK;
   }
@@ -103,11 +149,12 @@ async function runCommand(args: readonly string[]): Promise<number> {
     }
     console.error(
       group.length === 0
-        ? `sideband: there is no command "${first}"; ${hint(first)}sideband --help lists them`
+        ? `sideband: there is no command "${first}"; ${hint(first)}sideband help all lists them`
         : `sideband: there is no command "${first} ${args[1]}"; there is ${group.join(", ")}`,
     );
     return EXIT_USAGE;
   }
+  if (!SETTINGS_READERS.test(name)) warnOfUnknownSettings();
   const command = await COMMANDS[name]();
   const rest = args.slice(name.split(" ").length);
   if (rest.includes("--help") || rest.includes("-h")) {
@@ -139,19 +186,44 @@ function hint(typed: string): string {
   return near.length === 1 ? `did you mean "sideband ${near[0]}"? ` : "";
 }
 
+/** The commands with which a person begins; the others are named after them. */
+const FIRST_COMMANDS = [
+  ...[
+    "remember",
+    "recall",
+    "find",
+    "facts",
+    "forget",
+    "rename",
+    "history",
+    "undo",
+    "import",
+    "export",
+    "open",
+  ],
+  ...["agents install", "agents status", "context", "serve"],
+];
+
 async function overview(): Promise<string> {
-  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
-  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
-  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+  const others = Object.keys(COMMANDS).filter((name) => !FIRST_COMMANDS.includes(name));
+  const words = [...new Set(others.map((name) => name.split(" ")[0]))];
   return [
     "sideband: a persistent fact memory for AI agents",
     "",
-    "usage: sideband COMMAND [OPTIONS]",
+    'usage: sideband COMMAND [OPTIONS], such as: sideband remember FAMILY.wife "Grace"',
     "",
-    ...rows,
+    await listed(FIRST_COMMANDS),
     "",
-    "sideband help COMMAND tells more; sideband --version prints the version.",
+    `and ${words.join(", ")}`,
+    "",
+    "sideband help COMMAND tells more, sideband help all lists every command, sideband --version prints the version.",
   ].join("\n");
+}
+
+async function listed(names: readonly string[]): Promise<string> {
+  const width = Math.max(...names.map((name) => name.length));
+  const commands = await Promise.all(names.map((name) => COMMANDS[name]()));
+  return commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join("\n");
 }
 
 /** Errors of the operating system: a missing file, a folder without permission, a lost connection. */

@@ -59,15 +59,33 @@ export interface MemoryCommandText extends CommandText {
   withoutStore?(call: Call): Promise<void>;
 }
 
+/** A label as labels are written: "family.best-friend" is FAMILY.best_friend, and "Räder" is "rader". What cannot be one stays as it is. */
+export function labelForm(typed: string): string {
+  const [group, ...name] = typed
+    .trim()
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .replace(/[\s-]+/g, "_")
+    .split(".");
+  const label = `${group.toUpperCase()}.${name.join("_").toLowerCase()}`;
+  return LABEL_FORM.test(label) ? label : typed;
+}
+
+function withLabelForms(call: Call, names: readonly string[]): Call {
+  const isLabel = (i: number) => /^\[?(?:LABEL|TO)\b/.test(names[Math.min(i, names.length - 1)] ?? "");
+  return { ...call, words: call.words.map((word, i) => (isLabel(i) ? labelForm(word) : word)) };
+}
+
 /** @param text with the own options alone */
 export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) => Promise<void>): Command {
-  const { usage = "", options, begins = false } = text;
+  const { usage = "", words = [], options, begins = false } = text;
   const full = {
     ...text,
     usage: `${usage} ${MEMORY_USAGE} [--json]`.trimStart(),
     options: options === undefined ? HELP : `${options}\n${HELP}`,
   };
-  return defineCommand(full, async (typed) => {
+  return defineCommand(full, async (parsed) => {
+    const typed = withLabelForms(parsed, words);
     text.check?.(typed);
     const { userId, ...settings } = memoryConfig(typed);
     const opened = { ...settings, userId, timeoutMs: settings.personTimeoutMs };
@@ -128,7 +146,9 @@ export async function orNoFact<T>(call: Promise<T>, userId: string, label: strin
 /** @param hint the label that was probably meant */
 export function unknownLabelText(label: string, hint: string | undefined, sameMemory: string): string {
   const question = hint === undefined ? "" : `. Did you mean ${hint}?`;
-  const form = LABEL_FORM.test(label) ? "" : "\na label is GROUP.name, such as FAMILY.wife";
+  const form = LABEL_FORM.test(label)
+    ? ""
+    : "\na label is GROUP.name, such as FAMILY.wife: 1 to 16 letters of a to z, digits and _, a point, and 1 to 48 of the same";
   return `there is no label ${label}${question}${form}\nall labels: ${sidebandCommand()} labels${sameMemory}`;
 }
 
@@ -177,7 +197,7 @@ export function memoryError(
   if (isSidebandError(error, "invalid_request") && error.param !== undefined && error.param in OPTION_OF)
     return new CommandError(error.message.replace(error.param, OPTION_OF[error.param]));
   if (error instanceof RefusedValueError) {
-    const allow = error.code === "secret_refused" ? " SIDEBAND_ALLOW_SECRETS=1 lets it be stored." : "";
+    const allow = error.code === "private_refused" ? "" : " SIDEBAND_ALLOW_SECRETS=1 lets it be stored.";
     return new CommandError(error.message + allow);
   }
   return error;

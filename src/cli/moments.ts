@@ -21,6 +21,14 @@ export function durationS(option: string, text: string): number {
   return seconds;
 }
 
+/** The same from now on, where months and years are those of the calendar. */
+export function lifeS(option: string, text: string, nowMs = Date.now()): number {
+  const seconds = durationS(option, text);
+  const endsAtMs = spokenMoment(`in ${text}`, "end", nowMs, ownZone);
+  // Calendars end somewhere.
+  return endsAtMs === undefined ? seconds : Math.round((endsAtMs - nowMs) / 1000);
+}
+
 /** In milliseconds since 1970. @param use whether a day alone is its first moment or its last */
 export function momentMs(option: string, text: string, use: MomentUse, nowMs = Date.now()): number {
   const ms = spokenMoment(text, use, nowMs, ownZone);
@@ -35,7 +43,8 @@ export function momentMs(option: string, text: string, use: MomentUse, nowMs = D
 export function endMs(option: string, text: string): number {
   const ms = momentMs(option, text, "end");
   if (ms > Date.now()) return ms;
-  throw new UsageError(`${option} takes a moment in the future, not "${text}"`);
+  const then = localTime(new Date(ms).toISOString());
+  throw new UsageError(`${option} takes a moment in the future, and "${text}" is past: ${then}`);
 }
 
 export const TIME_WIDTH = "2026-12-31T23:59:59.999+01:00".length;

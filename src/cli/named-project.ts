@@ -3,6 +3,11 @@
  * fits none may be a new one, or one whose facts are forgotten, so it is used as it is, with a line that says which there are.
  */
 
+import { homedir } from "node:os";
+import { sep } from "node:path";
+import { projectOf } from "../agents/project.ts";
+import type { AgentConfig } from "../config.ts";
+import type { PlaceKind } from "../contract/answers.ts";
 import type { Sideband } from "../sdk/index.ts";
 import { CommandError } from "./command.ts";
 
@@ -26,6 +31,24 @@ export async function namedProject(
   if (found.length === 1) return { project: [found[0], ...worktree].join("/"), note: `in ${found[0]}` };
   const note = `${userId} has no facts in a project ${JSON.stringify(wanted)}; there are: ${listed(known)}`;
   return { project: name, note };
+}
+
+/**
+ * Whose a fact is, where it is not the person's own: "the project loom", "the folder ~/trip".
+ * @param project where the person works
+ */
+export function placeText(
+  place: PlaceKind | undefined,
+  project: string | undefined,
+  config: AgentConfig,
+): string | undefined {
+  if (place === undefined || place === "person" || project === undefined) return undefined;
+  const folder = process.cwd();
+  if (config.project === undefined && projectOf([folder], config) === undefined) {
+    const isAtHome = `${folder}${sep}`.startsWith(`${homedir()}${sep}`);
+    return `the folder ${isAtHome ? `~${folder.slice(homedir().length)}` : folder}`;
+  }
+  return place === "project" ? `the project ${project.split("/")[0]}` : `the worktree ${project}`;
 }
 
 /** Those with facts, without their worktrees. None where the key may not list them. */

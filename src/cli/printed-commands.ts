@@ -8,9 +8,10 @@ import { delimiter, isAbsolute, join } from "node:path";
 import type { UndoCommand } from "../agent-side/written-line.ts";
 import { TEMPORARY_FOLDER } from "../agents/install.ts";
 import { type AgentConfig, readAgentConfig, readSearchPath, usesService } from "../config.ts";
+import type { PlaceKind } from "../contract/answers.ts";
 import { COMMAND_PATH } from "../main/package.ts";
 import { shellQuote } from "../main/shell-quote.ts";
-import { repeatedOptions } from "./shared-options.ts";
+import { type MemoryOptions, repeatedOptions } from "./shared-options.ts";
 
 const PROGRAMS = ["sideband", "sideband.cmd"];
 
@@ -33,6 +34,19 @@ export function undoHere(sameMemory: string): UndoCommand {
 }
 
 /**
+ * How a person undoes a write of a fact: one of a project by its name, so that the command means no other in another folder.
+ * @param project where the person works
+ */
+export function undoOf(
+  { texts, flags = {} }: MemoryOptions,
+  place: PlaceKind | undefined,
+  project: string | undefined,
+): UndoCommand {
+  const isOwn = place === undefined || place === "person";
+  return undoHere(repeatedOptions({ texts: isOwn ? texts : { ...texts, project }, flags }));
+}
+
+/**
  * How a write of an agent is undone from a terminal in any folder. The agent's settings may be those of its host alone, so
  * what is not usual is named; of a service only the key has to be set there, too.
  */
@@ -41,7 +55,7 @@ export function undoAnywhere(config: AgentConfig, project: string | undefined): 
   const unusual = (value: string, other: string) => (value === other ? undefined : value);
   const { userId: user, apiUrl: url, dataFolder, account } = config;
   const where = usesService(config)
-    ? { url }
+    ? { url: url === usual.apiUrl ? undefined : url }
     : { data: unusual(dataFolder, usual.dataFolder), account: unusual(account, usual.account) };
   return undoHere(repeatedOptions({ texts: { user: unusual(user, usual.userId), project, ...where } }));
 }

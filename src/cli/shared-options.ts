@@ -5,19 +5,18 @@
  */
 
 import { ACCOUNT_DEFAULT } from "../base/account.ts";
+import { ConfigError } from "../base/errors.ts";
 import {
   type AgentConfig,
   type Config,
-  ConfigError,
-  folder,
-  named,
   readAgentConfig,
   readConfig,
-  serviceUrl,
+  readPersonSettings,
   usesService,
 } from "../config.ts";
 import { quotedOption } from "../main/shell-quote.ts";
 import { DEFAULT_BASE_URL } from "../sdk/index.ts";
+import { folder, named, serviceUrl } from "../setting-values.ts";
 import { type Call, UsageError } from "./command.ts";
 
 export const JSON_HELP = "  --json          print one JSON object";
@@ -68,7 +67,7 @@ export function withoutPerson(text: string): string {
 /** The setting that turns projects off (src/agents/project.ts). */
 const NO_PROJECT = "off";
 
-type MemoryOptions = Pick<Call, "texts"> & { readonly flags?: Call["flags"] };
+export type MemoryOptions = Pick<Call, "texts"> & { readonly flags?: Call["flags"] };
 
 export function memoryConfig({ texts, flags = {} }: MemoryOptions): AgentConfig {
   const { url, data, account, user, project } = texts;
@@ -77,7 +76,10 @@ export function memoryConfig({ texts, flags = {} }: MemoryOptions): AgentConfig 
   if (project !== undefined && flags.person)
     throw new UsageError("--project names a project and --person none: give one of them");
   if (project === "") throw new UsageError("--project needs a name; --person is for none");
-  const given = readAgentConfig();
+  // A memory that the call names is not the one that the person is connected to, and must not get its key.
+  const settings = readPersonSettings();
+  const isNamed = url !== undefined || data !== undefined;
+  const given = readAgentConfig(undefined, isNamed ? { ...settings, service: undefined } : settings);
   const config = {
     ...given,
     ...(url === undefined ? {} : { apiUrl: parsed("--url", serviceUrl, url) }),
@@ -96,7 +98,8 @@ export function memoryConfig({ texts, flags = {} }: MemoryOptions): AgentConfig 
   return config;
 }
 
-function parsed<T>(option: string, parse: (value: string) => T, value: string): T {
+/** The value of an option, or how it is used. */
+export function parsed<T>(option: string, parse: (value: string) => T, value: string): T {
   try {
     return named(option, parse, value);
   } catch (error) {

@@ -7,6 +7,8 @@ import { sidebandCommand } from "./printed-commands.ts";
 
 type Listed = ChannelsAnswer["channels"][number];
 
+const EVERYONE = "everyone";
+
 /** @param calls of `sideband labels`; none where nothing was changed */
 export function undoText(calls: readonly string[], sameMemory: string): string {
   if (calls.length === 0) return "";
@@ -21,7 +23,7 @@ export async function labelBefore(memory: Sideband<string>, label: string): Prom
 /** The calls that add a removed label as it was. */
 export function addedAgain(before: Listed): string[] {
   const { label, scope, hidden } = before;
-  const terms = optionsOf(before).filter(([, text]) => text !== "");
+  const terms = optionsOf(before).filter(([, text]) => text !== "" && text !== EVERYONE);
   const add = `add ${shellQuote(label)}${optionText([...terms, ["scope", scope ?? "person"]])}`;
   return hidden ? [add, `hide ${shellQuote(label)}`] : [add];
 }
@@ -34,13 +36,14 @@ export function changedBack(before: Listed | undefined, after: LabelAnswer): str
 }
 
 function optionsOf(terms: Listed | LabelAnswer): [name: string, text: string][] {
-  const { description, example, one_of = [], max_bytes = "", ttl_s } = terms;
+  const { description, example, one_of = [], max_bytes = "", ttl_s, writers = EVERYONE } = terms;
   return [
     ["description", description],
     ["example", example],
     ["one-of", one_of.join(",")],
     ["max-bytes", String(max_bytes)],
     ["for", ttl_s === undefined ? "" : `${ttl_s}s`],
+    ["writers", writers],
   ];
 }
 

@@ -29,7 +29,7 @@ const PLACE_OF_PATTERN: Uint16Array = (() => {
 })();
 
 /** ALIGNMENT_WORDS_MAX words of the text, around the beginning that most windows agree on. */
-export function likeliestStretch(words: Words): Words {
+export function locateBlock(words: Words): Words {
   const votes = new Uint16Array(words.length + N); // [beginning + N]
   let pattern = 0;
   let known = 0;

@@ -17,9 +17,9 @@ import { DIRECTORY_DIGITS_MAX, type Directory, readDirectory } from "./directory
 import { N } from "./field.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "./framing.ts";
 import { decodeFact, readGroups, type SlotValue } from "./free-labels.ts";
-import { likeliestStretch } from "./locate.ts";
+import { locateBlock } from "./locate.ts";
 import type { Bits } from "./range-coder.ts";
-import { isSilent, mend } from "./reed-solomon.ts";
+import { correctErrors, isSilent } from "./reed-solomon.ts";
 import { type BlockKey, isGenuine, TAG_DIGITS, tagFromDigits, unsealUnchecked } from "./seal.ts";
 import { type Refusal, type UnreadableBlock, unreadable } from "./unreadable.ts";
 
@@ -132,7 +132,7 @@ export function* openBlocks(
     const stretchLength = Math.min(words.length, ALIGNMENT_WORDS_MAX);
     if (isDamaged(result) && stretchLength <= alignableWords) {
       alignableWords -= stretchLength;
-      result = openAligned(words.length > stretchLength ? likeliestStretch(words) : words, options);
+      result = openAligned(words.length > stretchLength ? locateBlock(words) : words, options);
     }
     hasIntact ||= !isDamaged(result);
     yield result;
@@ -171,7 +171,7 @@ function openPlacement(
     }
     if (missing === erasedBefore || missing > GUARD_MAX) continue;
     erasedBefore = missing;
-    for (const { spectrum, badPlaces } of mend(placement.symbols, erased, GUARD_MAX)) {
+    for (const { spectrum, badPlaces } of correctErrors(placement.symbols, erased, GUARD_MAX)) {
       const opened = openSpectrum(spectrum, options);
       // A silent guard band means that nothing was damaged: no other attempt can open the seal.
       if (opened === undefined && badPlaces === 0) return unreadable(refusalOf(spectrum, options));

@@ -42,7 +42,11 @@ export interface Candidate {
  * @param erased 1 at the places known to be lost
  * @param guardMax the strongest rate class to try: the most carriers that may be silent
  */
-export function* mend(received: Uint16Array, erased: Uint8Array, guardMax: number): Generator<Candidate> {
+export function* correctErrors(
+  received: Uint16Array,
+  erased: Uint8Array,
+  guardMax: number,
+): Generator<Candidate> {
   assert(received.length === N && erased.length === N, "a block has 512 symbols");
   const known = received.slice();
   let erasures = 0;

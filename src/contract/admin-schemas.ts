@@ -1,7 +1,8 @@
 /** What crosses the wire under /admin, and the request for a key that anyone may make. */
 
+import { KeyAccess } from "./key-schemas.ts";
 import { UsersQuery } from "./life-schemas.ts";
-import { KeyAccess, LabelAnswer, LabelSetName, StrictBody, Tier, Time } from "./schemas.ts";
+import { Groups, LabelAnswer, LabelSetName, StrictBody, Tier, Time, WriteLabels } from "./schemas.ts";
 import { literals, type Static, Type } from "./type.ts";
 
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", title: "a day as YYYY-MM-DD" });
@@ -27,6 +28,12 @@ export const KeyView = Type.Object({
   expires_at: OptionalTime,
   revoked_at: OptionalTime,
   last_used_at: OptionalTime,
+  groups: Type.Union([Type.String(), Type.Null()], {
+    description: "The groups of labels that the key is for; null: all.",
+  }),
+  write: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: "The labels that the key may write; null: all.",
+  }),
 });
 
 export const KeysQuery = Type.Object({ account: Type.Optional(Account) });
@@ -43,6 +50,8 @@ export const CreateKeyBody = Type.Object({
     ]),
   ),
   access: Type.Optional(KeyAccess),
+  groups: Groups,
+  write: WriteLabels,
 });
 export const CreatedKey = Type.Object({
   key: Type.String({ description: "Shown this once." }),
@@ -51,9 +60,49 @@ export const CreatedKey = Type.Object({
 export const KeyIdParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
 export const ExpireKeyBody = Type.Object({ expires_at: OptionalMoment });
 
-export const AccountsAnswer = Type.Object({
-  accounts: Type.Array(Type.Object({ account: Type.String(), created_at: Time, keys: Type.Integer() })),
+export const ChangeKeyBody = Type.Object({ tier: Tier });
+
+const MonthlyLimit = Type.Union([Type.Integer(), Type.Null()], {
+  description: "Encodes a month of all keys together; null: what the tier of each key allows.",
 });
+export const AccountView = Type.Object({
+  account: Type.String(),
+  created_at: Time,
+  monthly_limit: MonthlyLimit,
+});
+export const AccountsAnswer = Type.Object({
+  accounts: Type.Array(
+    Type.Object({
+      ...AccountView.properties,
+      keys: Type.Integer(),
+      used_this_month: Type.Union([Type.Integer(), Type.Null()], {
+        description: "Of the limit of the whole account; null where it has none.",
+      }),
+    }),
+  ),
+});
+export const AccountParams = Type.Object({ account: Account });
+export const ChangeAccountBody = Type.Object({
+  monthly_limit: MonthlyLimit,
+});
+
+export const OperatorView = Type.Object({
+  name: Type.String(),
+  access: literals(["read", "write"], {
+    description: "`read`: looks at everything of the operator's, and changes nothing.",
+  }),
+  created_at: Time,
+});
+export const OperatorsAnswer = Type.Object({ operators: Type.Array(OperatorView) });
+export const AddOperatorBody = Type.Object({
+  name: Type.String({ description: "1 to 64 of a-z, 0-9, dot, underscore and hyphen." }),
+  access: Type.Optional(KeyAccess),
+});
+export const AddedOperator = Type.Object({
+  token: Type.String({ description: "Shown this once." }),
+  ...OperatorView.properties,
+});
+export const OperatorParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64 }) });
 
 export const AccountLabelsQuery = Type.Object({ account: Account });
 export const AccountUsersQuery = Type.Object({ account: Account, ...UsersQuery.properties });
@@ -167,3 +216,15 @@ export type ApproveBody = Static<typeof ApproveBody>;
 export type RecentRequest = Static<typeof RecentRequest>;
 export type RecentError = Static<typeof RecentError>;
 export type AdminStatusAnswer = Static<typeof AdminStatusAnswer>;
+
+export const HealthAnswer = Type.Object({ status: Type.String() });
+export const ReadyAnswer = Type.Object({
+  status: Type.String(),
+  note: Type.Optional(Type.String({ description: "What the operator should see to." })),
+  database: Type.Optional(
+    Type.Object(
+      { server: Type.String(), timeline: Type.Integer() },
+      { description: "The PostgreSQL server that takes the writes, and its timeline." },
+    ),
+  ),
+});

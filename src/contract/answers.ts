@@ -3,6 +3,8 @@
  * Python client, have them written out, so that they need no other package (scripts/answer-types.ts).
  */
 
+import type * as erasure from "./erasure-schemas.ts";
+import type * as keys from "./key-schemas.ts";
 import type * as life from "./life-schemas.ts";
 import type * as wire from "./schemas.ts";
 import type { Static } from "./type.ts";
@@ -25,6 +27,8 @@ export type WrittenFact = Static<typeof wire.WrittenFact>;
 export type WrittenBatchAnswer = Static<typeof wire.WrittenBatchAnswer>;
 export type TokenCounts = Static<typeof wire.TokenCounts>;
 export type Carriers = Static<typeof wire.Carriers>;
+export type OldFact = Static<typeof wire.OldFact>;
+export type EndingFact = Static<typeof wire.EndingFact>;
 export type ContextAnswer = Static<typeof wire.ContextAnswer>;
 /** With `details`. */
 export type DetailedContextAnswer = Static<typeof wire.DetailedContextAnswer>;
@@ -37,21 +41,25 @@ export type FlushAnswer = Static<typeof wire.FlushAnswer>;
 export type StoredFact = Static<typeof wire.StoredFact>;
 export type FactsAnswer = Static<typeof wire.FactsAnswer>;
 export type ForgetAnswer = Static<typeof wire.ForgetFactAnswer>;
+/** What was erased, under the service's signature. */
+export type Receipt = Static<typeof erasure.Receipt>;
+/** With `details`. */
+export type ReceiptedErasureAnswer = Static<typeof erasure.ReceiptedErasureAnswer>;
 export type StatusAnswer = Static<typeof wire.StatusAnswer>;
 /** What has become of a fact since its block was made; `unknown_here`: nothing of it is kept. */
 export type ReadMark = Static<typeof wire.ReadMark>;
 export type ReadFact = Static<typeof wire.ReadFact>;
 export type ReadAnswer = Static<typeof wire.ReadAnswer>;
-export type UsageAnswer = Static<typeof wire.UsageAnswer>;
+export type UsageAnswer = Static<typeof keys.UsageAnswer>;
 /** A value that a fact has, or had. */
 export type FactRevision = Static<typeof life.FactRevision>;
 export type HistoryAnswer = Static<typeof life.HistoryAnswer>;
 /** A label and where its fact is. */
 export type PlacedLabel = Static<typeof life.PlacedLabel>;
 export type FactChange = Static<typeof life.FactChange>;
-export type DayCount = Static<typeof wire.DayCount>;
+export type DayCount = Static<typeof keys.DayCount>;
 /** Of days in UTC, as YYYY-MM-DD; those without a write are left out. */
-export type UsageDaysAnswer = Static<typeof wire.UsageDaysAnswer>;
+export type UsageDaysAnswer = Static<typeof keys.UsageDaysAnswer>;
 /** What changed for a user, the newest first. */
 export type ChangesAnswer = Static<typeof life.ChangesAnswer>;
 export type MoveProjectAnswer = Static<typeof life.MoveProjectAnswer>;
@@ -72,7 +80,7 @@ export type LabelSet = Static<typeof wire.LabelSet>;
 export type LabelSetsAnswer = Static<typeof wire.LabelSetsAnswer>;
 export type LabelSetAnswer = Static<typeof wire.LabelSetAnswer>;
 /** A short-lived token for one user, sent as a key is. */
-export type TokenAnswer = Static<typeof wire.TokenAnswer>;
+export type TokenAnswer = Static<typeof keys.TokenAnswer>;
 export type FoundFact = Static<typeof life.FoundFact>;
 /** Facts by words, the best first. */
 export type FindAnswer = Static<typeof life.FindAnswer>;

@@ -134,6 +134,13 @@ export const RollbackBody = Type.Object({
     }),
   ),
   ...wire.Writer,
+  unchanged_since: Type.Optional(
+    Type.String({
+      ...Moment,
+      description:
+        "Only facts that have not changed since this moment go back: with the moments before and after an import, what it wrote, and nothing that came later.",
+    }),
+  ),
 });
 const MovedProject = Type.String({ description: "A project, without a worktree." });
 export const MoveProjectBody = Type.Object({ user_id: wire.UserId, from: MovedProject, to: MovedProject });
@@ -154,6 +161,11 @@ export const RollbackAnswer = Type.Object({
   }),
   changes: Type.Array(RolledBackFact),
   unreached: Type.Array(PlacedLabel),
+  changed_since: Type.Optional(
+    Type.Array(PlacedLabel, {
+      description: "With `unchanged_since`: what has changed again since, and stays as it is.",
+    }),
+  ),
 });
 
 export const UserExportQuery = Type.Object({ user_id: wire.UserId });
@@ -161,6 +173,7 @@ export const UserExportQuery = Type.Object({ user_id: wire.UserId });
 export const EventsQuery = Type.Object({
   user_id: Type.Optional(wire.UserId),
   project: wire.Project,
+  groups: wire.Groups,
 });
 
 export const UsersQuery = Type.Object({
@@ -200,6 +213,11 @@ const LabelTerms = {
   hidden: Type.Optional(
     Type.Boolean({ description: "Not offered to agents and pages, still readable and writable." }),
   ),
+  writers: Type.Optional(
+    literals(["account", "everyone"], {
+      description: "`account`: only the account's own key, bound to no user, writes it.",
+    }),
+  ),
 };
 export const AddLabelBody = Type.Object({
   label: Type.String({
@@ -213,6 +231,11 @@ export const LabelParams = Type.Object({ label: Type.String({ minLength: 1, maxL
 export const ChangeLabelBody = Type.Object({
   ...LabelTerms,
   description: Type.Optional(LabelTerms.description),
+  scope: Type.Optional(
+    Type.Union(wire.ScopeName.anyOf, {
+      description: "Cannot be changed: only the scope that the label has.",
+    }),
+  ),
 });
 
 export const FindQuery = Type.Object({
@@ -236,6 +259,7 @@ export const FindQuery = Type.Object({
       description: "`true` looks in all projects of the user; what counts in `project` is preferred.",
     }),
   ),
+  groups: wire.Groups,
 });
 export const FoundFact = Type.Object({
   label: Type.String(),
@@ -244,11 +268,22 @@ export const FoundFact = Type.Object({
   project: PlacedLabel.properties.project,
   updated_at: wire.Time,
   written_by: Type.Optional(Type.String()),
+  expires_at: Type.Optional(wire.Time),
+  origin: wire.Origin,
   score: Type.Number({ description: "More than 0, at most 1, to compare the facts of one answer." }),
+  guess: Type.Optional(
+    Type.Literal(true, {
+      description:
+        "Only where it is one: the fact has none of the words, but a short one with another letter. Never beside facts that are not guesses.",
+    }),
+  ),
 });
 export const FindAnswer = Type.Object({
   user_id: Type.String(),
   query: Type.String(),
-  by: Type.Literal("words", { description: "How the facts were found." }),
+  by: Type.Union([Type.Literal("words"), Type.Literal("words+meaning")], {
+    description:
+      "How the facts were found; by meaning where the operator has set it up, and it answers in time.",
+  }),
   facts: Type.Array(FoundFact, { description: "The best first; none where nothing fits." }),
 });

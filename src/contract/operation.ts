@@ -32,6 +32,8 @@ interface OperationTerms {
   readonly body?: TSchema;
   /** The largest body, where it is not BODY_BYTES_MAX. */
   readonly bodyBytesMax?: number;
+  /** One of the published interface: what it does not know it ignores, but for a slip (unknown-fields.ts). */
+  readonly published?: true;
   /** Takes the header Idempotency-Key. */
   readonly idempotent?: true;
   /** Takes the headers If-Match and If-None-Match, for the revision that the fact must have. */

@@ -6,7 +6,10 @@
 import type { FailureCode } from "../base/error-codes.ts";
 import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import { ADMIN_OPERATIONS } from "./admin-operations.ts";
-import { KeyRequestBody, KeyRequestReceived } from "./admin-schemas.ts";
+import { HealthAnswer, KeyRequestBody, KeyRequestReceived, ReadyAnswer } from "./admin-schemas.ts";
+import * as demo from "./demo-schemas.ts";
+import * as erasure from "./erasure-schemas.ts";
+import * as keys from "./key-schemas.ts";
 import { LIFE_OPERATIONS } from "./life-operations.ts";
 import {
   type Access,
@@ -27,6 +30,7 @@ export const OPERATIONS = {
   encode: {
     method: "POST",
     path: "/encode",
+    published: true,
     ...WRITES_USER,
     summary: "Writes a fact. Counts against the monthly limit.",
     body: wire.EncodeBody,
@@ -49,6 +53,7 @@ export const OPERATIONS = {
   context: {
     method: "GET",
     path: "/context",
+    published: true,
     ...READS_USER,
     summary:
       "The memory block for a system prompt, byte-identical until a fact changes. ETag; 304 on If-None-Match.",
@@ -59,6 +64,7 @@ export const OPERATIONS = {
   decode: {
     method: "GET",
     path: "/decode",
+    published: true,
     ...READS_USER,
     summary: "Reads one fact; with use_model=true it is verified by model inference.",
     query: wire.DecodeQuery,
@@ -68,6 +74,7 @@ export const OPERATIONS = {
   decodeModel: {
     method: "GET",
     path: "/decode/model",
+    published: true,
     ...READS_USER,
     summary: "The same as decode with use_model=true.",
     query: wire.FactQuery,
@@ -77,6 +84,7 @@ export const OPERATIONS = {
   flush: {
     method: "POST",
     path: "/flush",
+    published: true,
     ...READS_USER,
     summary:
       "Builds a new block, reads it back and compares every fact. Call it before a context is compacted.",
@@ -87,6 +95,8 @@ export const OPERATIONS = {
   read: {
     method: "POST",
     path: "/read",
+    // The whole answer of /context may come with its block.
+    published: true,
     ...READS_USER,
     summary: "Reads a block, even if it is damaged or inside other text.",
     body: wire.ReadBody,
@@ -117,9 +127,9 @@ export const OPERATIONS = {
     method: "DELETE",
     path: "/users",
     ...WRITES_USER,
-    summary: "Forgets all facts of a user.",
-    query: wire.UserQuery,
-    answer: wire.StatusAnswer,
+    summary: "Forgets all facts of a user; with `details`, the answer has a signed receipt.",
+    query: erasure.ForgetUserQuery,
+    answer: erasure.ErasureAnswer,
     errors: ["invalid_request", "not_found", "overloaded", ...STORED],
   },
   createToken: {
@@ -129,8 +139,8 @@ export const OPERATIONS = {
     ...READS_USER,
     summary:
       "A short-lived token for one user, for pages and devices. It ends with the key, and counts to it.",
-    body: wire.TokenBody,
-    answer: wire.TokenAnswer,
+    body: keys.TokenBody,
+    answer: keys.TokenAnswer,
     errors: ["invalid_request", ...WITH_BODY, "read_only_key"],
   },
   ...LIFE_OPERATIONS,
@@ -141,7 +151,7 @@ export const OPERATIONS = {
     about: "key",
     writes: false,
     summary: "What the key has used of its monthly limit.",
-    answer: wire.UsageAnswer,
+    answer: keys.UsageAnswer,
     errors: [],
   },
   usageDays: {
@@ -151,53 +161,58 @@ export const OPERATIONS = {
     about: "key",
     writes: false,
     summary: "Facts written with the key by day, in the last 31 days.",
-    answer: wire.UsageDaysAnswer,
+    answer: keys.UsageDaysAnswer,
     errors: [],
   },
   demoEncode: {
     method: "POST",
     path: "/demo/encode",
+    published: true,
     access: "demo",
     summary: `Writes a fact into the public demo state: at most ${DEMO_VALUE_BYTES_MAX} bytes, nothing sensitive.`,
-    query: wire.DemoQuery,
-    body: wire.DemoEncodeBody,
+    query: demo.DemoQuery,
+    body: demo.DemoEncodeBody,
     answer: wire.EncodeAnswer,
     errors: [...LABELLED, "invalid_value", ...STORING],
   },
   demoContext: {
     method: "GET",
     path: "/demo/context",
+    published: true,
     access: "demo",
     summary: "The demo state's memory block.",
-    query: wire.DemoQuery,
+    query: demo.DemoQuery,
     answer: wire.ContextAnswer,
     errors: BLOCKS,
   },
   demoDecode: {
     method: "GET",
     path: "/demo/decode",
+    published: true,
     access: "demo",
     summary: "Reads one fact of the demo state; with use_model=true it is verified by model inference.",
-    query: wire.DemoDecodeQuery,
+    query: demo.DemoDecodeQuery,
     answer: wire.DecodeAnswer,
     errors: [...LABELLED, "fact_not_found", "overloaded"],
   },
   demoFlush: {
     method: "POST",
     path: "/demo/flush",
+    published: true,
     access: "demo",
     summary: "Flushes the demo state. No body needed.",
-    query: wire.DemoQuery,
+    query: demo.DemoQuery,
     answer: wire.FlushAnswer,
     errors: BLOCKS,
   },
   demoRead: {
     method: "POST",
     path: "/demo/read",
+    published: true,
     access: "demo",
     summary: "Reads a block of the demo, even if it is damaged or inside other text.",
-    query: wire.DemoQuery,
-    body: wire.DemoReadBody,
+    query: demo.DemoQuery,
+    body: demo.DemoReadBody,
     bodyBytesMax: 1024 * 1024,
     answer: wire.ReadAnswer,
     errors: [...BLOCKS, "block_unreadable", ...WITH_BODY],
@@ -208,8 +223,8 @@ export const OPERATIONS = {
     access: "demo",
     summary:
       "The block key of the demo. It is public, like the demo's state. No other block key is ever given out.",
-    query: wire.DemoQuery,
-    answer: wire.DemoKeyAnswer,
+    query: demo.DemoQuery,
+    answer: demo.DemoKeyAnswer,
     errors: ["invalid_request"],
   },
   demoForget: {
@@ -217,16 +232,17 @@ export const OPERATIONS = {
     path: "/demo/facts",
     access: "demo",
     summary: "Forgets one fact of the demo state.",
-    query: wire.DemoFactQuery,
+    query: demo.DemoFactQuery,
     answer: wire.ForgetFactAnswer,
     errors: [...LABELLED, "fact_not_found", "overloaded", ...STORED],
   },
   demoReset: {
     method: "POST",
     path: "/demo/reset",
+    published: true,
     access: "demo",
     summary: "Empties the demo state. No body needed.",
-    query: wire.DemoQuery,
+    query: demo.DemoQuery,
     answer: wire.ForgetFactAnswer,
     errors: [...BLOCKS, ...STORED],
   },
@@ -269,7 +285,7 @@ export const OPERATIONS = {
     path: "/healthz",
     access: "open",
     summary: "Whether the process is running.",
-    answer: wire.HealthAnswer,
+    answer: HealthAnswer,
     errors: [],
   },
   ready: {
@@ -278,7 +294,7 @@ export const OPERATIONS = {
     access: "open",
     summary:
       "Whether the service is ready: the store takes writes, block work runs, and the node's clock is within a minute of the database's.",
-    answer: wire.ReadyAnswer,
+    answer: ReadyAnswer,
     errors: [...STORED, "overloaded"],
   },
   metrics: {
@@ -300,12 +316,13 @@ export const ACCESS_ERRORS: Readonly<Record<Access, readonly FailureCode[]>> = {
   demo: ["rate_limited"],
   open: [],
   any: ["invalid_key", "key_revoked", "key_expired", "rate_limited", "overloaded"],
-  admin: ["missing_key", "invalid_key", "rate_limited", "overloaded"],
+  admin: ["missing_key", "invalid_key", "rate_limited", "overloaded", "store_unavailable"],
 };
 
 /** What an operation may answer, with what every one of its kind may answer. */
-export function errorsOf({ access, about, writes, errors }: Operation): FailureCode[] {
+export function errorsOf({ method, access, about, writes, errors }: Operation): FailureCode[] {
   const bound: FailureCode[] = about === "user" || about === "account" ? ["user_not_allowed"] : [];
-  const reading: FailureCode[] = writes ? ["read_only_key"] : [];
-  return [...new Set([...errors, ...ACCESS_ERRORS[access], ...bound, ...reading])];
+  const reading: FailureCode[] = writes ? ["read_only_key", "group_not_allowed", "label_not_allowed"] : [];
+  const looking: FailureCode[] = access === "admin" && method !== "GET" ? ["read_only_key"] : [];
+  return [...new Set([...errors, ...ACCESS_ERRORS[access], ...bound, ...reading, ...looking])];
 }

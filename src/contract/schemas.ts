@@ -5,14 +5,15 @@
  */
 
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
+import { GROUPS_MAX } from "../base/groups.ts";
+import { PATTERNS_MAX } from "../base/label-patterns.ts";
 import { LABEL_SET_NAMES } from "../base/label-sets.ts";
 import {
   CHANNEL_COUNT,
   CHANNEL_COUNT_MAX,
-  DEMO_VALUE_BYTES_MAX,
+  CONTEXT_TOKENS_MAX,
+  CONTEXT_TOKENS_MIN,
   PROJECT_SEGMENT_LENGTH_MAX,
-  TOKEN_TTL_S_MAX,
-  TOKEN_TTL_S_MIN,
   TTL_S_MAX,
   USER_ID_LENGTH_MAX,
   VALUE_BYTES_MAX,
@@ -46,6 +47,16 @@ export const Project = Type.Optional(
     minLength: 1,
     maxLength: 2 * PROJECT_SEGMENT_LENGTH_MAX + 1,
     description: `Where the person works: a project, or a project and a worktree with a slash between, each 1 to ${PROJECT_SEGMENT_LENGTH_MAX} characters. Without it everything belongs to the person.`,
+  }),
+);
+export const Groups = Type.Optional(
+  Type.String({
+    description: `Only labels of these groups, as in \`USER,PREF\`; with a minus, all but those: \`-HEALTH,-HOME\`. At most ${GROUPS_MAX}.`,
+  }),
+);
+export const WriteLabels = Type.Optional(
+  Type.Array(Type.String(), {
+    description: `The labels that may be written, 1 to ${PATTERNS_MAX}: exact ones (\`PREF.tone\`) and groups (\`LANG.*\`). What may be read is not limited by them.`,
   }),
 );
 export const ScopeName = literals(["person", "project", "worktree"]);
@@ -82,6 +93,11 @@ export const FactOrigin = literals(FACT_ORIGINS, {
     "Where the value comes from: the person said it, an agent concluded it, or it was read in a file, a page or a tool's answer.",
 });
 export const Origin = Type.Optional(FactOrigin);
+const Pinned = Type.Optional(
+  Type.Boolean({
+    description: "Comes first where a context has not room for all facts; kept until a write says otherwise.",
+  }),
+);
 export const FactTerms = {
   scope: Scope,
   ttl_s: TtlS,
@@ -89,6 +105,7 @@ export const FactTerms = {
   new_label: NewLabel,
   description: LabelDescription,
   origin: Origin,
+  pinned: Pinned,
 };
 export const FLAG = {
   pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$",
@@ -115,8 +132,12 @@ export const CarriedFact = Type.Object({
   channel: ChannelNumber,
 });
 
-export const UserQuery = Type.Object({ user_id: UserId, project: Project });
-export const FactsQuery = Type.Object({ user_id: UserId, project: Project, details: DetailsQuery });
+export const FactsQuery = Type.Object({
+  user_id: UserId,
+  project: Project,
+  details: DetailsQuery,
+  groups: Groups,
+});
 export const FactQuery = Type.Object({
   user_id: UserId,
   label: Label,
@@ -133,6 +154,15 @@ export const ContextQuery = Type.Object({
     }),
   ),
   details: DetailsQuery,
+  max_tokens: Type.Optional(
+    Type.String({
+      pattern: "^(?:[5-9][0-9]|[1-9][0-9]{2,4}|100000)$",
+      title: `a whole number from ${CONTEXT_TOKENS_MIN} to ${withThousands(CONTEXT_TOKENS_MAX)}`,
+      description:
+        "Only with `include=index`: facts as a prompt shows them, and the names of the others, have no more tokens of o200k than this. Pinned facts come first, then those of the innermost place, then the latest; the order of the lines stays.",
+    }),
+  ),
+  groups: Groups,
 });
 export const ForgetQuery = Type.Object({
   user_id: UserId,
@@ -146,7 +176,7 @@ export const ForgetQuery = Type.Object({
     }),
   ),
 });
-const UseModel = Type.Optional(
+export const UseModel = Type.Optional(
   Type.String({
     ...FLAG,
     description: "`true` verifies the value by model inference instead of the fast path.",
@@ -159,18 +189,6 @@ export const DecodeQuery = Type.Object({
   use_model: UseModel,
   details: DetailsQuery,
 });
-const Sandbox = Type.Optional(
-  Type.String({
-    pattern: "^[0-9a-f]{3}$",
-    title: "three hexadecimal digits (0-9, a-f)",
-    description:
-      "A state of one's own instead of the shared one: three hexadecimal digits of your choice. It is as public, and reset at the same times.",
-  }),
-);
-export const DemoQuery = Type.Object({ sandbox: Sandbox });
-export const DemoFactQuery = Type.Object({ label: Label, sandbox: Sandbox });
-export const DemoDecodeQuery = Type.Object({ label: Label, use_model: UseModel, sandbox: Sandbox });
-
 export const EncodeBody = Type.Object({
   user_id: UserId,
   label: Label,
@@ -249,6 +267,11 @@ export const Carriers = Type.Object(
   { used: Type.Integer(), max: Type.Integer() },
   { description: "Only with `details`, and unless `include` is `index`: how full the block is." },
 );
+export const OldFact = Type.Object({
+  label: Type.String(),
+  month: Type.String({ description: "The month of its last change: YYYY-MM, UTC." }),
+});
+export const EndingFact = Type.Object({ label: Type.String(), expires_at: Time });
 export const ContextAnswer = Type.Object({
   user_id: Type.String(),
   fdm_block: Block,
@@ -266,6 +289,28 @@ export const ContextAnswer = Type.Object({
   read_labels: Type.Optional(
     Type.Array(Type.String(), {
       description: "Only with `details`, where there are any: labels whose facts have the origin `read`.",
+    }),
+  ),
+  old_facts: Type.Optional(
+    Type.Array(OldFact, {
+      description:
+        "Only with `details`, where there are any: facts of the index that have not changed for three months.",
+    }),
+  ),
+  ending_facts: Type.Optional(
+    Type.Array(EndingFact, {
+      description: "Only with `details`, where there are any: facts of the index that end.",
+    }),
+  ),
+  left_out: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "Only with `details` and `max_tokens`: labels of the facts that are not in the index.",
+    }),
+  ),
+  left_out_summary: Type.Optional(
+    Type.String({
+      description:
+        "Where `left_out` is not empty: as many of its labels as there is room for, then groups with the count of theirs.",
     }),
   ),
 });
@@ -288,6 +333,7 @@ export const DecodeAnswer = Type.Object({
   expires_at: Type.Optional(Time),
   place: Type.Optional(PlaceKind),
   origin: Origin,
+  pinned: Pinned,
 });
 export const DetailedDecodeAnswer = requiring(DecodeAnswer, "revision", "updated_at", "place");
 export const DetailedModelDecodeAnswer = requiring(DetailedDecodeAnswer, "verified");
@@ -335,6 +381,7 @@ export const StoredFact = Type.Object({
     Type.String({ description: "Only with `details`: what a label of the person's own is for." }),
   ),
   origin: Origin,
+  pinned: Pinned,
 });
 export const FactsAnswer = Type.Object({
   user_id: Type.String(),
@@ -343,34 +390,6 @@ export const FactsAnswer = Type.Object({
 });
 export const ForgetFactAnswer = Type.Object({ status: Ok, channel_count: ChannelCount });
 export const StatusAnswer = Type.Object({ status: Ok });
-
-export const KeyAccess = literals(["read", "write"]);
-export const TokenBody = Type.Object({
-  user_id: UserId,
-  access: KeyAccess,
-  ttl_s: Type.Integer({
-    description: `Seconds that it counts, ${TOKEN_TTL_S_MIN} to ${withThousands(TOKEN_TTL_S_MAX)}.`,
-  }),
-});
-export const TokenAnswer = Type.Object({
-  token: Type.String({ description: "`sbt_…`; sent as a key is." }),
-  expires_at: Type.String({ description: "RFC 3339, UTC; not after the key's own end." }),
-});
-
-export const UsageAnswer = Type.Object({
-  account: Type.String(),
-  tier: Type.Union([...Tier.anyOf, Type.Literal("owner")], {
-    description: "`owner`: through the local socket of a data folder, which has no limit.",
-  }),
-  limit: Type.Union([Type.Integer(), Type.Null()], { description: "Encodes a month; null: no limit." }),
-  used: Type.Integer(),
-  remaining: Type.Union([Type.Integer(), Type.Null()]),
-  resets_at: Time,
-  user: Type.Optional(
-    Type.String({ description: "Whose facts the key is for, where it is bound to one user." }),
-  ),
-  access: Type.Optional(Type.Literal("read", { description: "Where the key only reads." })),
-});
 
 export const ListedLabel = Type.Object({
   channel: ChannelNumber,
@@ -383,6 +402,10 @@ export const ListedLabel = Type.Object({
   one_of: Type.Optional(Type.Array(Type.String())),
   max_bytes: Type.Optional(Type.Integer()),
   ttl_s: Type.Optional(Type.Integer()),
+  writers: Type.Optional(
+    Type.Literal("account", { description: "Only the account's own key, bound to no user, writes it." }),
+  ),
+  read_only: Type.Optional(Type.Literal(true, { description: "With a key that may not write it." })),
   // Of an own label, for a key of the whole account.
   created_at: Type.Optional(Time),
   created_by: Type.Optional(Type.String({ description: "The `written_by` of the call that added it." })),
@@ -414,37 +437,8 @@ export const ChannelsAnswer = Type.Object({
   strict: Type.Optional(Type.Boolean({ description: "With a key of an account where nobody makes labels." })),
   free: Type.Optional(
     Type.Integer({
-      description: "With a key: labels that it may still add; 0 for one that only reads or is for one user.",
+      description:
+        "With a key: labels that it may still add; 0 for one that only reads, or is for one user or some groups.",
     }),
   ),
-});
-
-const DemoValue = Type.String({
-  description: `1 to ${DEMO_VALUE_BYTES_MAX} bytes of UTF-8 without control characters; stored and returned exactly.`,
-});
-export const DemoEncodeBody = Type.Object({ label: Label, value: DemoValue });
-
-const Day = Type.String({ description: "YYYY-MM-DD, UTC." });
-export const DemoKeyAnswer = Type.Object({
-  user_id: Type.String(),
-  keys: Type.Array(
-    Type.Object({
-      key_id: Type.Integer({ description: "As it stands in the block." }),
-      material: Type.String({ description: "The block key, 64 bytes in base64." }),
-    }),
-  ),
-  versions: Type.Array(Type.Integer(), { description: "Format versions that the demo's blocks may have." }),
-});
-export const DemoReadBody = Type.Object({
-  block: Type.String({
-    description: "A block of the demo (`GET /demo/context`), even if it is damaged or inside other text.",
-  }),
-});
-export const DayCount = Type.Object({ day: Day, count: Type.Integer() });
-export const UsageDaysAnswer = Type.Object({ from: Day, to: Day, days: Type.Array(DayCount) });
-
-export const HealthAnswer = Type.Object({ status: Type.String() });
-export const ReadyAnswer = Type.Object({
-  status: Type.String(),
-  note: Type.Optional(Type.String({ description: "What the operator should see to." })),
 });

@@ -6,12 +6,15 @@
 
 import { assert } from "../base/assert.ts";
 import type { TSchema } from "./type.ts";
+import { shownName, type UnknownTerms, unknownFault } from "./unknown-fields.ts";
 
 export interface Fault {
   /** The field as the sender wrote it, such as `facts[2].label`; empty for the value as a whole. */
   readonly param: string;
   /** Follows the field's name in a sentence. */
   readonly fault: string;
+  /** The field that was probably meant. */
+  readonly hint?: string;
 }
 
 export type Validator = (value: unknown) => Fault | undefined;
@@ -50,21 +53,29 @@ const KEYWORDS = new Set([
   "description",
 ]);
 
-/** @param place where the fields are expected, such as "in the query" */
-export function compileSchema(schema: TSchema, place?: string): Validator {
-  const check = compile(schema as CheckedSchema, place);
+/** Fields that the schema does not have are ignored unless the terms say otherwise. */
+export interface CheckTerms {
+  /** Where the fields are expected, such as "in the query". */
+  readonly place?: string;
+  readonly unknown?: UnknownTerms;
+}
+
+const IGNORED: UnknownTerms = { policy: "ignored" };
+
+export function compileSchema(schema: TSchema, terms: CheckTerms = {}): Validator {
+  const check = compile(schema as CheckedSchema, terms);
   return (value) => check(value, "");
 }
 
-function compile(schema: CheckedSchema, place?: string): Check {
+function compile(schema: CheckedSchema, terms: CheckTerms): Check {
   for (const keyword of Object.keys(schema))
     assert(KEYWORDS.has(keyword), `the schema keyword ${keyword} is known`);
-  if (schema.anyOf !== undefined) return anyOf(schema.anyOf);
+  if (schema.anyOf !== undefined) return anyOf(schema.anyOf, terms);
   switch (schema.type) {
     case "object":
-      return object(schema, place);
+      return object(schema, terms);
     case "array":
-      return array(schema);
+      return array(schema, terms);
     case "string":
       return string(schema);
     case "boolean":
@@ -79,28 +90,43 @@ function compile(schema: CheckedSchema, place?: string): Check {
   }
 }
 
-function object({ properties = {}, required = [] }: CheckedSchema, place?: string): Check {
+function object(
+  { properties = {}, required = [] }: CheckedSchema,
+  { place, unknown = IGNORED }: CheckTerms,
+): Check {
   const isMissing = place === undefined ? "is required" : `is required ${place}`;
-  const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, compile(schema)]));
+  // What belongs elsewhere does so at the outside only.
+  const inner = { unknown: { policy: unknown.policy } };
+  const names = Object.keys(properties);
+  const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, compile(schema, inner)]));
   return (value, path) => {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       return { param: path, fault: "must be object" };
     const fields = value as Readonly<Record<string, unknown>>;
     const nameOf = (name: string) => (path === "" ? name : `${path}.${name}`);
-    for (const name of required)
-      if (fields[name] === undefined) return { param: nameOf(name), fault: isMissing };
     // What was sent, not what may be: that is less, and looking for what is not there is slow.
+    let wrong: Fault | undefined;
     for (const name of Object.keys(fields)) {
       const field = fields[name];
-      const fault = field === undefined ? undefined : checks.get(name)?.(field, nameOf(name));
-      if (fault !== undefined) return fault;
+      if (field === undefined) continue;
+      const check = checks.get(name);
+      if (check === undefined) {
+        const fault = unknownFault(name, names, fields, unknown);
+        // Before what is missing: the unknown name may be that.
+        if (fault !== undefined) return { param: nameOf(shownName(name)), ...fault };
+      } else wrong ??= check(field, nameOf(name));
     }
-    return undefined;
+    for (const name of required)
+      if (fields[name] === undefined) return { param: nameOf(name), fault: isMissing };
+    return wrong;
   };
 }
 
-function array({ items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: CheckedSchema): Check {
-  const check = compile(items);
+function array(
+  { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: CheckedSchema,
+  terms: CheckTerms,
+): Check {
+  const check = compile(items, terms);
   return (value, param) => {
     if (!Array.isArray(value)) return { param, fault: "must be array" };
     if (value.length < minItems) return { param, fault: `must have at least ${minItems} entry` };
@@ -130,8 +156,8 @@ function string(schema: CheckedSchema): Check {
   };
 }
 
-function anyOf(schemas: readonly CheckedSchema[]): Check {
-  const checks = schemas.map((schema) => compile(schema));
+function anyOf(schemas: readonly CheckedSchema[], terms: CheckTerms): Check {
+  const checks = schemas.map((schema) => compile(schema, terms));
   const names = schemas.map((schema) => schema.const ?? schema.type);
   const fault = `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
   return (value, param) =>

@@ -12,8 +12,8 @@ import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs
 import type { IncomingMessage } from "node:http";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { ConfigError } from "../base/errors.ts";
 import { isOlderRelease } from "../base/releases.ts";
-import { ConfigError } from "../config.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { readOwnerNote, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { NoOwnerError, OwnerClient, type OwnerRequest } from "./owner-client.ts";

@@ -1,14 +1,15 @@
 /**
- * Finds facts by the words of their labels, descriptions and values. Every word of the query counts with the word of a
- * fact that is most like it (query-words.ts). Words that few facts have weigh more (the inverse document frequency of
- * BM25, Robertson and Zaragoza 2009), those without a meaning next to nothing.
+ * Finds facts by the words of their labels, descriptions and values. An index has every word once, with the facts that
+ * have it. Every word of a query counts with the word of a fact that is most like it (query-words.ts). Words that few
+ * facts have weigh more (the inverse document frequency of BM25, Robertson and Zaragoza 2009), those without a meaning
+ * next to nothing.
  *
  * It is pure and works in slices, for the service and for pages.
  */
 
 import type { Sliced } from "../base/slices.ts";
-import { QueryWords } from "./query-words.ts";
-import { comparable } from "./words.ts";
+import { type QueryWord, QueryWords, similarityOf } from "./query-words.ts";
+import { stemOf, wordsOf } from "./words.ts";
 
 export interface FindableFact {
   readonly label: string;
@@ -23,6 +24,8 @@ export interface FoundFact<F> {
   readonly fact: F;
   /** More than 0, at most 1: a label that has all words of the query and no others. */
   readonly score: number;
+  /** It has no word of the query, but short ones that differ by a letter: "wifi" for "wife". */
+  readonly isGuess: boolean;
 }
 
 /** What a match counts by where it is. */
@@ -33,50 +36,140 @@ const VALUE_WEIGHT = 0.85;
 const LENGTH_WEIGHT = 0.1;
 const ELSEWHERE_WEIGHT = 0.6;
 /** What a slip counts where some fact has the word itself. */
-const DOUBTED_SLIP_WEIGHT = 0.4;
+const DOUBTED_SLIP_WEIGHT = 0.35;
 /** Facts with less of the best score than this are not what was meant. */
 const SCORE_SHARE_MIN = 0.2;
 
-/** The facts that have words of a query, the best first; those with the same score by label, else as they came. */
+/** A word of facts, and how much it weighs in each of them. */
+interface IndexedWord {
+  readonly text: string;
+  readonly stem: string;
+  /** Places in the list of facts, and beside each the weight of the field that has the word. */
+  readonly facts: number[];
+  readonly weights: number[];
+}
+
+/** Facts that are found by words, prepared for many queries. */
+export class FactIndex<F extends FindableFact> {
+  readonly facts: F[] = [];
+  readonly #words = new Map<string, IndexedWord>();
+  /** By their first and their last character: a word that is like another has one of them in common with it. */
+  readonly #beginnings = new Map<number, IndexedWord[]>();
+  readonly #endings = new Map<number, IndexedWord[]>();
+
+  static *of<F extends FindableFact>(facts: Iterable<F>): Sliced<FactIndex<F>> {
+    const index = new FactIndex<F>();
+    for (const fact of facts) {
+      yield;
+      index.#add(fact);
+    }
+    return index;
+  }
+
+  /** The facts that have words of a query, the best first; those with the same score by label, else as they came. */
+  *find(query: string, limit: number): Sliced<FoundFact<F>[]> {
+    const words = new QueryWords(query);
+    const matches = yield* this.#matchesOf(words.asked);
+    const sums = new Map<number, { sum: number; isGuess: boolean }>();
+    let weightOfAll = 0;
+    for (const [word, ownWeight] of words.weights.entries()) {
+      yield;
+      const { best, count } = bestByFact(matches.filter(({ asked }) => asked.words.includes(word)));
+      const weight = ownWeight * Math.log(1 + (this.facts.length - count + 0.5) / (count + 0.5));
+      weightOfAll += weight;
+      for (const [fact, { similarity, isGuess }] of best) {
+        const known = sums.get(fact);
+        // A word without a meaning finds nothing.
+        if (known === undefined && word >= words.meaningCount) continue;
+        const sum = (known?.sum ?? 0) + weight * similarity;
+        sums.set(fact, { sum, isGuess: isGuess && (known?.isGuess ?? true) });
+      }
+    }
+    const isSure = [...sums.values()].some(({ isGuess }) => !isGuess);
+    const best: FoundFact<F>[] = [];
+    for (const [at, { sum, isGuess }] of sums) {
+      yield;
+      if (isSure && isGuess) continue;
+      const fact = this.facts[at];
+      const found = { fact, score: (sum / weightOfAll) * (fact.isElsewhere ? ELSEWHERE_WEIGHT : 1), isGuess };
+      if (best.length === limit && byScore(best[limit - 1], found) <= 0) continue;
+      best.push(found);
+      best.sort(byScore);
+      best.splice(limit);
+    }
+    return best.filter(({ score }) => score >= best[0].score * SCORE_SHARE_MIN);
+  }
+
+  /** The words of facts that are like a word of the query. */
+  *#matchesOf(allAsked: readonly QueryWord[]): Sliced<Match[]> {
+    const matches: Match[] = [];
+    for (const asked of allAsked) {
+      yield;
+      const [first, last] = ends(asked.text);
+      const look = (word: IndexedWord) => {
+        const like = similarityOf(asked, word);
+        if (like !== undefined) matches.push({ asked, word, ...like });
+      };
+      this.#beginnings.get(first)?.forEach(look);
+      for (const word of this.#endings.get(last) ?? []) if (ends(word.text)[0] !== first) look(word);
+    }
+    return matches;
+  }
+
+  #add(fact: F): void {
+    const at = this.facts.push(fact) - 1;
+    const { label, description, value } = fact;
+    // FAMILY.wife is about the wife and nothing else.
+    this.#addText(at, label, LABEL_WEIGHT, 1);
+    // "keybox" is KEY_BOX, and "email" an e-mail.
+    const name = label.slice(label.indexOf(".") + 1);
+    if (name.includes("_")) this.#addText(at, name.replaceAll("_", ""), LABEL_WEIGHT);
+    if (description) this.#addText(at, description, DESCRIPTION_WEIGHT);
+    this.#addText(at, value, VALUE_WEIGHT);
+    if (value.includes("-")) this.#addText(at, value.replaceAll("-", ""), VALUE_WEIGHT);
+  }
+
+  #addText(fact: number, text: string, fieldWeight: number, wordsBeside = 0): void {
+    const words = wordsOf(text);
+    const length = Math.max(1, words.length - wordsBeside);
+    const weight = fieldWeight * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT / length);
+    for (const text of words) {
+      let word = this.#words.get(text);
+      if (word === undefined) {
+        word = { text, stem: stemOf(text), facts: [], weights: [] };
+        this.#words.set(text, word);
+        const [first, last] = ends(text);
+        addTo(this.#beginnings, first, word);
+        addTo(this.#endings, last, word);
+      }
+      const last = word.facts.length - 1;
+      if (word.facts[last] === fact) word.weights[last] = Math.max(word.weights[last], weight);
+      else {
+        word.facts.push(fact);
+        word.weights.push(weight);
+      }
+    }
+  }
+}
+
+function ends(text: string): [first: number, last: number] {
+  return [text.charCodeAt(0), text.charCodeAt(text.length - 1)];
+}
+
+function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+/** The same for facts that are looked through once. */
 export function* findFacts<F extends FindableFact>(
   facts: Iterable<F>,
   query: string,
   limit: number,
 ): Sliced<FoundFact<F>[]> {
-  const words = new QueryWords(query);
-  const matched: { fact: F; match: FactMatch }[] = [];
-  const counts = {
-    certain: new Float64Array(words.weights.length),
-    slips: new Float64Array(words.weights.length),
-  };
-  let factCount = 0;
-  for (const fact of facts) {
-    yield;
-    factCount += 1;
-    const match = matchOf(fact, words);
-    if (match === undefined) continue;
-    matched.push({ fact, match });
-    for (const kind of ["certain", "slips"] as const)
-      for (const [i, likeness] of match[kind].entries()) if (likeness > 0) counts[kind][i] += 1;
-  }
-  const asked = words.weights.map((weight, i) => {
-    const count = counts.certain[i] || counts.slips[i];
-    const rarity = Math.log(1 + (factCount - count + 0.5) / (count + 0.5));
-    const slipWeight = counts.certain[i] > 0 ? DOUBTED_SLIP_WEIGHT : 1;
-    return { weight: rarity * weight, slipWeight };
-  });
-  const weightOfAll = asked.reduce((sum, { weight }) => sum + weight, 0);
-  const best: FoundFact<F>[] = [];
-  for (const { fact, match } of matched) {
-    yield;
-    let sum = 0;
-    for (const [i, { weight, slipWeight }] of asked.entries())
-      sum += weight * Math.max(match.certain[i], match.slips[i] * slipWeight);
-    best.push({ fact, score: (sum / weightOfAll) * (fact.isElsewhere ? ELSEWHERE_WEIGHT : 1) });
-    best.sort(byScore);
-    best.splice(limit);
-  }
-  return best.filter(({ score }) => score >= best[0].score * SCORE_SHARE_MIN);
+  const index = yield* FactIndex.of(facts);
+  return yield* index.find(query, limit);
 }
 
 function byScore(a: FoundFact<FindableFact>, b: FoundFact<FindableFact>): number {
@@ -84,38 +177,26 @@ function byScore(a: FoundFact<FindableFact>, b: FoundFact<FindableFact>): number
   return b.score - a.score || Number(one > other) - Number(one < other);
 }
 
-/** How well a fact matches each word of the query; 0: not at all. */
-interface FactMatch {
-  readonly certain: Float64Array;
-  /** With a slip. */
-  readonly slips: Float64Array;
+/** A word of facts that is like a word of the query. */
+interface Match extends NonNullable<ReturnType<typeof similarityOf>> {
+  readonly asked: QueryWord;
+  readonly word: IndexedWord;
 }
 
-/** Undefined where no word with a meaning matches. */
-function matchOf({ label, description, value }: FindableFact, query: QueryWords): FactMatch | undefined {
-  let match: FactMatch | undefined;
-  let hasMeaning = false;
-  const look = (text: string, fieldWeight: number, wordsBeside = 0) => {
-    const { matches, wordCount } = query.matchesIn(comparable(text));
-    if (matches.length === 0) return;
-    match ??= {
-      certain: new Float64Array(query.weights.length),
-      slips: new Float64Array(query.weights.length),
-    };
-    const length = Math.max(1, wordCount - wordsBeside);
-    const weight = fieldWeight * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT / length);
-    for (const { word, likeness, isSlip } of matches) {
-      const best = isSlip ? match.slips : match.certain;
-      best[word] = Math.max(best[word], weight * likeness);
-      hasMeaning ||= word < query.meaningCount;
+/** How well each fact matches a word of the query, and how many facts have it. */
+function bestByFact(matches: readonly Match[]) {
+  const best = new Map<number, { similarity: number; isGuess: boolean }>();
+  const isKnown = matches.some(({ kind }) => kind === "word");
+  const having = new Set<number>();
+  for (const { kind, similarity, word } of matches) {
+    const isSlip = kind === "slip" || kind === "guess";
+    const slipWeight = isKnown && isSlip ? DOUBTED_SLIP_WEIGHT : 1;
+    for (const [i, fact] of word.facts.entries()) {
+      if (!(isKnown && isSlip)) having.add(fact);
+      const found = { similarity: word.weights[i] * similarity * slipWeight, isGuess: kind === "guess" };
+      const before = best.get(fact);
+      if (before === undefined || before.similarity < found.similarity) best.set(fact, found);
     }
-  };
-  // FAMILY.wife is about the wife and nothing else.
-  look(label, LABEL_WEIGHT, 1);
-  // "keybox" is KEY_BOX, and "email" an e-mail.
-  look(label.slice(label.indexOf(".") + 1).replaceAll("_", ""), LABEL_WEIGHT);
-  if (description) look(description, DESCRIPTION_WEIGHT);
-  look(value, VALUE_WEIGHT);
-  if (value.includes("-")) look(value.replaceAll("-", ""), VALUE_WEIGHT);
-  return hasMeaning ? match : undefined;
+  }
+  return { best, count: having.size };
 }

@@ -89,12 +89,12 @@ const NAMING_WEIGHT = 0.3;
 
 /** How much a word of a question says about what is asked for. */
 export function weightOf(word: string): number {
-  if (saysLittle(word)) return LITTLE_WEIGHT;
+  if (isStopWord(word)) return LITTLE_WEIGHT;
   return NAMING_WORDS.has(word) ? NAMING_WEIGHT : 1;
 }
 
 /** Whether it only decides between facts that are alike in all else. Hiragana are mostly particles and endings. */
-export function saysLittle(word: string): boolean {
+export function isStopWord(word: string): boolean {
   return (
     STOP_WORDS.has(word) ||
     HIRAGANA.test(word) ||
@@ -113,9 +113,13 @@ const ENDINGS = "aeiouynаеиоуыэюя";
  * "allerg". No grammar: vowels and n at the end are left out, and the s of a plural.
  */
 export function stemOf(word: string): string {
-  let end = word.length;
-  if (end > 3 && word[end - 1] === "s" && word[end - 2] !== "s") end -= 1;
+  let end = singularOf(word).length;
   const endMin = Math.max(STEM_LENGTH_MIN, end - ENDING_LENGTH_MAX);
   while (end > endMin && ENDINGS.includes(word[end - 1])) end -= 1;
   return word.slice(0, end);
+}
+
+/** A word without the s of a plural. */
+export function singularOf(word: string): string {
+  return word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
 }

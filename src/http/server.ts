@@ -9,7 +9,7 @@ import { accessChecks } from "./access/access.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
 import { Origins, type OriginsOptions } from "./access/origins.ts";
 import { BareAnswers } from "./connection/bare-answers.ts";
-import { limitConnections, listenOn, orderlyEnd } from "./connection/connections.ts";
+import { gracefulShutdown, limitConnections, listenOn } from "./connection/connections.ts";
 import { OneWriteResponse } from "./request/answer.ts";
 import { ANSWERS, BODIES, ByteBudget } from "./request/byte-budget.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
@@ -64,7 +64,11 @@ export class HttpServer {
   readonly #end: (timeoutMs: number) => Promise<void>;
 
   constructor(services: HttpServices, options: HttpServerOptions) {
-    const sessions = new ConsoleSessions(services.adminToken, services.clock);
+    const sessions = new ConsoleSessions(
+      services.memory.keyRing.consoleSecrets,
+      services.operators,
+      services.clock,
+    );
     const recent = new CallHistory();
     const { timeouts = TIMEOUTS } = options;
     const { headMs, bodyMs, slowBodyMs, answerMs, checkMs } = timeouts;
@@ -74,6 +78,7 @@ export class HttpServer {
     const requestMetrics = new RequestMetrics(services);
     const answers = new BareAnswers(requestMetrics);
     const { website } = options;
+    const tellsChallenge = services.oauth !== undefined;
     this.#services = services;
     this.dispatcher = new Dispatcher({
       services,
@@ -86,7 +91,11 @@ export class HttpServer {
           pages: website === undefined ? [] : websiteRoutes(website),
         }),
       ),
-      access: accessChecks(services, { sessions, origins: new Origins(options.origins), isProxy }),
+      access: accessChecks(services, {
+        sessions,
+        origins: new Origins({ ...options.origins, tellsChallenge }),
+        isProxy,
+      }),
       bodies: new ByteBudget(services.metrics, BODIES),
       answers: answerBudget,
       slowBodyMs,
@@ -111,7 +120,7 @@ export class HttpServer {
     this.#server.maxConnections = options.connectionsMax;
     this.#server.on("timeout", cutUnlessAwaited);
     this.#server.on("connect", answers.connect);
-    this.#end = orderlyEnd(this.#server);
+    this.#end = gracefulShutdown(this.#server);
     limitConnections(this.#server, {
       perAddressMax: options.connectionsPerAddress,
       isProxy,

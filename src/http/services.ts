@@ -11,8 +11,11 @@ import type { AtStep } from "../base/steps.ts";
 import type { Authentication, Caller } from "../memory/authentication.ts";
 import type { Demo } from "../memory/demo.ts";
 import type { KeyManager } from "../memory/key-manager.ts";
-import type { BackupReport, CompactReport, Progress } from "../memory/ports.ts";
+import type { Operators } from "../memory/operators.ts";
+import type { BackupReport, CompactReport, DatabaseServer, Progress } from "../memory/ports.ts";
+import type { Receipts } from "../memory/receipts.ts";
 import type { MemoryServices } from "../memory/services.ts";
+import type { OAuth } from "../oauth/oauth.ts";
 
 /** Where lines go; pino's shape. */
 export interface Log {
@@ -51,6 +54,8 @@ export interface McpVisit {
   readonly addLabel?: boolean | undefined;
   /** Where the person works. */
   readonly project: string | undefined;
+  /** The groups of labels whose facts a prompt gets; undefined: all that the caller sees. */
+  readonly groups?: string | undefined;
   /** What of a memory the client wants in its prompt. */
   readonly include: "index" | "block" | "both";
   readonly request: { readonly method: string; readonly url: string; readonly headers: Headers };
@@ -76,10 +81,15 @@ export interface HttpServices {
   readonly keys: KeyManager;
   readonly demo: Demo | undefined;
   readonly clock: ServiceClock;
+  /** Where the store is a database: the server that takes its writes. */
+  readonly databaseServer: () => DatabaseServer | undefined;
   readonly metrics: Metrics;
   readonly door: DoorChecks;
   readonly mcp: McpEndpoint;
+  /** Undefined where the operator has not turned it on. */
+  readonly oauth?: OAuth | undefined;
   readonly upkeep: Upkeep;
+  readonly receipts: Receipts;
   readonly atStep: AtStep;
   readonly limits: {
     /** For each address, on the demo. */
@@ -91,7 +101,7 @@ export interface HttpServices {
     /** For each address, on wrong admin tokens. */
     readonly adminFailures: RateLimiter;
   };
-  readonly adminToken: string;
+  readonly operators: Operators;
   readonly upgradeUrl: string;
   readonly publicUrl: string;
   readonly version: string;

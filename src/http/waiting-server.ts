@@ -15,7 +15,9 @@ const RETRY_AFTER_S = "2";
 const HEALTH = /^(\/v1)?\/healthz(\?|$)/;
 
 export class WaitingServer {
-  readonly #server: Server = createServer(answer);
+  readonly #server: Server = createServer((request, response) => answer(request, response, this.reason));
+  /** Why the database cannot be used. */
+  reason: string | undefined;
 
   listen(host: string, port: number): Promise<AddressInfo> {
     return listenOn(this.#server, host, port);
@@ -28,7 +30,7 @@ export class WaitingServer {
   }
 }
 
-function answer(request: IncomingMessage, response: ServerResponse): void {
+function answer(request: IncomingMessage, response: ServerResponse, reason = ""): void {
   // A body is not waited for.
   response.setHeader("connection", "close");
   if (HEALTH.test(request.url ?? "")) {
@@ -37,7 +39,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   }
   const problem = problemOf(
     "store_unavailable",
-    "The service is starting and waits for its database.",
+    `The service is starting and waits for its database. ${reason}`.trim(),
     "none",
   );
   response

@@ -134,7 +134,11 @@ function memoriesIn(message: LocatedValue | undefined): { line: number; text: st
   const content = fieldOf(message, "content");
   const lineOf = (name: string) => fieldOf(content, name)?.line ?? 0;
   const context = textField(content, "model_set_context") ?? "";
-  const told = textField(message, "recipient") === "bio" ? listIn(content, "parts") : [];
+  const inCode = fieldOf(content, "text");
+  const told =
+    textField(message, "recipient") === "bio"
+      ? [...listIn(content, "parts"), ...(inCode === undefined ? [] : [inCode])]
+      : [];
   const texts = [
     ...told.map(({ line, value }) => ({
       line,

@@ -1,6 +1,7 @@
 /**
  * What an import would do: each fact that was found is compared with the one that is there, at the place where it would
- * go. What cannot be kept, is said twice or has ended is left out with the reason, so that nothing is lost unseen.
+ * go. What cannot be kept, is said twice or has ended is left out with the reason, so that nothing is lost unseen. And what
+ * there is: the labels that a file's lines may get, and the facts that they would replace.
  */
 
 import { RefusedValueError, sanitizeValue } from "../agent-side/secrets.ts";
@@ -8,6 +9,7 @@ import { scopeOfLabel } from "../base/channel-labels.ts";
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
 import type { ChannelsAnswer, PlaceKind, StoredFact } from "../contract/answers.ts";
+import type { ServiceCalls } from "../sdk/calls.ts";
 import { type FoundFact, type FoundMemory, type LeftOutLine, UnreadableFileError } from "./findings.ts";
 import { bytesOf } from "./tidy-facts.ts";
 import { slugWords } from "./words.ts";
@@ -166,7 +168,9 @@ function keptOf(
     value = sanitizeValue(found, allowSecrets, label);
   } catch (error) {
     if (!(error instanceof RefusedValueError)) throw error;
-    return refused(error.message.split(":")[0], false);
+    // Neither its label is printed, which may have its words.
+    const how = error.code === "secret_doubted" ? "; if it is none, sideband remember stores it" : "";
+    return refused(`${error.message.split(":")[0]}${how}`, false);
   }
   const bytes = bytesOf(value);
   if (value.trim() === "") return refused("the value is empty");
@@ -191,4 +195,34 @@ function targetOf(
   // In the main worktree, what is the worktree's is the project's.
   const kind = wanted === "worktree" && at.includes("/") ? "worktree" : "project";
   return { kind, project: at, place: kind === "worktree" ? at : at.split("/")[0] };
+}
+
+type Place = string | undefined;
+
+/**
+ * Each place is read once.
+ * @param memory undefined where there is none yet
+ * @param channels the labels of the account
+ */
+export async function knownMemory(
+  memory: Pick<ServiceCalls<string>, "facts"> | undefined,
+  channels: readonly AccountLabel[],
+  { userId, project }: { readonly userId: string; readonly project: Place },
+): Promise<Pick<PlanOptions, "labels" | "presentAt">> {
+  const known = new Map<Place, Promise<ReadonlyMap<string, StoredFact>>>();
+  const factsAt = async (place: Place) => {
+    const { facts = [] } = (await memory?.facts(userId, { project: place })) ?? {};
+    const kind = place?.includes("/") ? "worktree" : "project";
+    const here = place === undefined ? facts : facts.filter((fact) => fact.place === kind);
+    return new Map(here.map((fact) => [fact.label, fact]));
+  };
+  const presentAt = (place: Place) => {
+    const facts = known.get(place) ?? factsAt(place);
+    known.set(place, facts);
+    return facts;
+  };
+  const isChannel = new Set(channels.map(({ label }) => label));
+  const own = (await Promise.all([undefined, project].map(presentAt))).flatMap((facts) => [...facts.keys()]);
+  const labels = [...channels, ...own.filter((label) => !isChannel.has(label)).map((label) => ({ label }))];
+  return { labels, presentAt };
 }

@@ -15,6 +15,8 @@ export interface WrittenImport {
   readonly error: unknown;
   /** The moment to go back to; undefined where nothing was written, or the history does not reach back. */
   readonly rollbackTo: string | undefined;
+  /** What has changed after this moment is not as it was imported. */
+  readonly unchangedSince: string | undefined;
 }
 
 export async function writeImport(
@@ -56,9 +58,14 @@ export async function writeImport(
   } catch (cause) {
     error = cause;
   }
-  const rollbackTo =
-    written.length === 0 ? undefined : await momentBefore(memory, userId, written, revisions);
-  return { written, labelsAdded, error, rollbackTo };
+  const moments = written.length === 0 ? undefined : await momentsAround(memory, userId, written, revisions);
+  return {
+    written,
+    labelsAdded,
+    error,
+    rollbackTo: moments?.before,
+    unchangedSince: moments?.last,
+  };
 }
 
 /** As many facts as a call takes, of one project each. */
@@ -77,13 +84,13 @@ function batchesOf(writes: readonly PlannedFact[]): PlannedFact[][] {
   );
 }
 
-/** The last moment before the writes, by the clock of the service, if a rollback to it takes all of them back. */
-async function momentBefore(
+/** The last moment before the writes and that of the last one, by the clock of the service, if a rollback takes all of them back. */
+async function momentsAround(
   memory: ServiceCalls<string>,
   userId: string,
   written: readonly PlannedFact[],
   revisions: ReadonlySet<number>,
-): Promise<string | undefined> {
+): Promise<{ readonly before: string; readonly last: string } | undefined> {
   const projects = [
     undefined,
     ...new Set(written.flatMap(({ project }) => [project?.split("/")[0], project])),
@@ -94,7 +101,9 @@ async function momentBefore(
       if (revisions.has(revision)) times.push(Date.parse(updated_at));
   }
   if (times.length === 0) return undefined;
-  const to = new Date(times.reduce((least, time) => Math.min(least, time)) - 1).toISOString();
-  const planned = await memory.rollback(userId, to, { dryRun: true });
-  return planned.unreached.length === 0 ? to : undefined;
+  const moment = (ms: number) => new Date(ms).toISOString();
+  const before = moment(times.reduce((least, time) => Math.min(least, time)) - 1);
+  const last = moment(times.reduce((most, time) => Math.max(most, time)));
+  const planned = await memory.rollback(userId, before, { dryRun: true, unchangedSince: last });
+  return planned.unreached.length === 0 ? { before, last } : undefined;
 }

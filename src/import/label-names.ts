@@ -94,6 +94,8 @@ const GENERAL_HEADINGS = new Set(
   ).split(" "),
 );
 
+/** Of a file for agents: "Agents, read this first". */
+const ADDRESS = /^(?:dear )?(?:agents?|claude|codex|gemini|assistant|robots?)(?:[,:]|\s+[-–—])/i;
 const GENERAL_TITLE =
   /\b(?:(?:to|not|never) (?:remember|forget)|everything(?! about)|odds and ends|bits and bobs|important info(?:rmation)?|notizen(?! (?:zu|über|für))|merken|sonstiges|allerlei|notas)\b/i;
 
@@ -217,6 +219,7 @@ export function isGeneral(heading: string): boolean {
   return (
     GENERAL_HEADINGS.has(words.join("_")) ||
     GENERAL_TITLE.test(heading) ||
+    ADDRESS.test(heading) ||
     (words[0] === "my" && GENERAL_HEADINGS.has(words.slice(1).join("_")))
   );
 }

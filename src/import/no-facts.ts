@@ -5,7 +5,7 @@
 
 /** A gap to fill in. */
 export const GAP =
-  /^(?:\[[^\]x]*\]|<[^>]*>|\{\{.*\}\}|unknown|n\/a|tbd|todo|null|\?+|-+|…|\.{3}|_+|#(?:REF|N\/A|VALUE|NAME\?|DIV\/0)!?)$/i;
+  /^(?:\[[^\]x]*\]|<[^>]*>|\{\{.*\}\}|unknown|~|n\/a|tbd|todo|null|\?+|-+|…|\.{3}|_+|#(?:REF|N\/A|VALUE|NAME\?|DIV\/0)!?)$/i;
 
 const PICTURE = "a picture";
 const ABOUT_FILE = "it is about the file";
@@ -20,10 +20,17 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/^!\[\[[^\]]*\]\]$/, PICTURE],
   [/^(?:\[\[[^\]]*\]\][\s|·•,–-]*)+$/, "links to other notes"],
   [/^see also\b/i, "it points elsewhere"],
+  [
+    /\((?:done|erledigt|hecho|fait|fatto|feito|gedaan)\)$|^(?:done|erledigt|hecho|fait|fatto|feito|gedaan)\s?:/i,
+    "it is done",
+  ],
   [/^\/\/\s/, "a comment"],
   [/^~~.*~~$/, "it is struck out"],
   [/^`[^`]*`$/, "it is code and nothing else"],
-  [/^(?:instructions|guidance|guidelines|notes) for (?:coding |AI )?agents\b/i, ABOUT_FILE],
+  [
+    /^(?:instructions|guidance|guidelines|notes) for (?:(?:coding |AI )?agents|claude|codex|gemini|copilot)\b/i,
+    ABOUT_FILE,
+  ],
   [
     /^This file (?:provides|gives|contains|tells) .*(?:guidance|instructions|Claude|agents?|Gemini|Codex)/,
     ABOUT_FILE,
@@ -40,10 +47,13 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
     /^(?:(?:here(?:'|’| i)s (?:what|everything|a (?:list|summary))|this is what i know)|let me know|would you like me|is there anything|sure[,!]|of course[,!]|certainly[,!]|if you(?:'|’)d like)/i,
     "an assistant's words around its list",
   ],
-  [/^(?:delete|delete all|manage|manage memories|search memories|learn more|show more)$/i, OF_PAGE],
+  [
+    /^(?:(?:delete|delete all(?: memories)?|manage|manage memories|search memories|learn more|show more)(?:\s?[·•|]\s?|$))+$/i,
+    OF_PAGE,
+  ],
   [/^memory (?:full|updated)\b.{0,12}$|^ChatGPT (?:tries to remember|remembers useful)\b/i, OF_PAGE],
   [
-    /^(?:ok(?:ay)?|test(?:ing)?|hi|hello|hey|thanks?|thank you|thx|danke|bye|hm+|lol|haha)(?:[\s,!.]{1,4}(?:there|\d+|ok(?:ay)?|test(?:ing)?|hi|hello|hey|thanks?|thank you|thx|danke|bye|hm+|lol|haha))*[\s!.…?]*$/i,
+    /^(?:ok(?:ay)?|test(?:ing)?|hi|hello|hey|thanks?|thank you|thx|danke|bye|hm+|lol|haha)(?:[\s,!.]{1,4}(?:there|love you|\d+|ok(?:ay)?|test(?:ing)?|hi|hello|hey|thanks?|thank you|thx|danke|bye|hm+|lol|haha))*[\s!.…?]*$/i,
     SMALL_TALK,
   ],
   [/^(?:hi|hello|hey)[!,.] (?!.*\b(?:i|my)\b)|^(?:hi|hello|hey)[!,.] .*\byour assistant\b/i, SMALL_TALK],

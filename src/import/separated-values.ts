@@ -5,9 +5,9 @@
  */
 
 import type { FoundMemory } from "./findings.ts";
+import { tableRow } from "./keyed-text.ts";
 import { type LabelNames, NO_TOPIC, type Topic, topicOf } from "./label-names.ts";
 import { GAP } from "./no-facts.ts";
-import { tableRow } from "./table-rows.ts";
 
 const KEY_HEAD = /^(?:label|key|name|field|property|attribute|item|topic|question|setting)$/i;
 const VALUE_HEAD =
@@ -84,7 +84,11 @@ function columnsOf(heads: readonly string[], rows: readonly Row[], isKnown: bool
   const keyed = rest.find((i) => KEY_HEAD.test(heads[i]));
   const key = keyed ?? (isKnown ? -1 : (rest[0] ?? -1));
   const date = isKnown ? column(DATE_HEAD) : -1;
-  return { heads, group, key, date, values: rest.filter((i) => i !== key && i !== date) };
+  const values = rest.filter((i) => i !== key && i !== date);
+  // A row may have more cells than there are columns.
+  const width = Math.max(heads.length, ...rows.map(({ cells }) => cells.length));
+  for (let i = heads.length; i < width; i++) values.push(i);
+  return { heads, group, key, date, values };
 }
 
 type FoundRow =

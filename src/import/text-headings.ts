@@ -3,13 +3,21 @@
  * and a title. What is in doubt is a line that says something.
  */
 
-import { keyOf } from "./keyed-line.ts";
+import { keyOf } from "./keyed-text.ts";
 import { whyNoFact } from "./no-facts.ts";
-import { COLON_HEADING, HEADING, LOOKS_LIKE_HEADING, plainText, type TextPart } from "./text-parts.ts";
+import {
+  COLON_HEADING,
+  HEADING,
+  LOOKS_LIKE_HEADING,
+  plainText,
+  type TextLine,
+  type TextPart,
+} from "./text-parts.ts";
 import { slugWords } from "./words.ts";
 
 /** A longer line above code is no name for it. */
 const LEAD_WORDS_MAX = 5;
+const SENTENCES = /[\p{L}\d)]{3}[.!?]\s+\p{Lu}/u;
 const LEAD = "it leads to what is below";
 
 /** Lines that stand for a heading: `Family:`, `FAMILY`, or a word or two above a list. */
@@ -20,7 +28,7 @@ export function withTextHeadings(parts: readonly TextPart[]): TextPart[] {
     const before = parts[i - 1];
     const next = parts[i + 1];
     const isFirst = before === undefined || before.kind === "blank" || before.kind === "heading";
-    const following = parts.slice(i + 1, i + 4).find(({ kind }) => kind !== "blank");
+    const following = parts.slice(i + 1, i + 4).find((part) => part.kind !== "blank" || part.isRule === true);
     const { line, text } = part;
     const heading = (level: number) => ({
       kind: "heading" as const,
@@ -42,6 +50,8 @@ export function withTextHeadings(parts: readonly TextPart[]): TextPart[] {
         !next.isListed &&
         next.indent <= part.indent;
       if ((!isAbove && !isTable && !isOverCode) || isEmptyKey) return part;
+      // Of a paragraph only the last sentence leads to what is below: all of it is a line.
+      if (SENTENCES.test(text)) return part;
       if (isOverCode && slugWords(text).length > LEAD_WORDS_MAX)
         return { kind: "nothing", line, text, why: LEAD };
       return { ...heading(isFirst && !isMarked ? LOOKS_LIKE_HEADING : COLON_HEADING), isShort: true };
@@ -51,8 +61,11 @@ export function withTextHeadings(parts: readonly TextPart[]): TextPart[] {
     if (following?.kind !== "line" && following?.kind !== "row") return part;
     const isCapital = /\p{Lu}{3}/u.test(text) && text === text.toUpperCase();
     const isList = following.kind === "row" || following.isListed;
-    const isBesideLonger =
-      !isList && (keyOf(following.text) !== undefined || slugWords(following.text).length >= 4);
+    const below = linesBelow(parts, i);
+    if (below.length > 1 && below.every(({ indent }) => indent > part.indent))
+      return { ...heading(LOOKS_LIKE_HEADING), isShort: true };
+    const saysMore = ({ text }: TextLine) => keyOf(text) !== undefined || slugWords(text).length >= 4;
+    const isBesideLonger = !isList && saysMore(following) && below.every(saysMore);
     const wordsMax = isCapital
       ? 6
       : isList
@@ -67,6 +80,13 @@ export function withTextHeadings(parts: readonly TextPart[]): TextPart[] {
     if (next === following) return { ...heading(LOOKS_LIKE_HEADING), isShort: true };
     return /^\p{Lu}/u.test(text) ? heading(LOOKS_LIKE_HEADING) : part;
   });
+}
+
+/** The lines right below a part. */
+function linesBelow(parts: readonly TextPart[], i: number): TextLine[] {
+  const below: TextLine[] = [];
+  for (let part = parts[i + 1]; part?.kind === "line"; part = parts[i + 1 + below.length]) below.push(part);
+  return below;
 }
 
 /** A text with headings may have a title, alone in its first line. */

@@ -9,14 +9,14 @@ import { unescapeText } from "../agent-side/escaped-text.ts";
 import type { PlaceKind } from "../contract/answers.ts";
 import { type CodeLine, codeLines } from "./code-lines.ts";
 import type { Finding, FoundMemory } from "./findings.ts";
-import { exactLine, keyOf } from "./keyed-line.ts";
+import { exactLine, type KeyedText, keyOf, tableRow } from "./keyed-text.ts";
 import { isGeneral, type LabelNames, NO_TOPIC, type Topic, topicBelow, topicOf } from "./label-names.ts";
 import { SECTION_BEGIN, SECTION_END, SECTION_FENCE } from "./markdown-section.ts";
 import { GAP, whyNoFact } from "./no-facts.ts";
-import { tableRow } from "./table-rows.ts";
 import { isStatement, isTitle } from "./text-headings.ts";
 import { HEADING, plainText, type TextLine, type TextPart } from "./text-parts.ts";
 import { textParts } from "./text-structure.ts";
+import { yamlParts } from "./yaml-parts.ts";
 
 const PLACE_LINE = /^# (person|project|worktree)$/;
 const UNTIL_LINE = /^# until (\S+)$/;
@@ -26,9 +26,14 @@ const EMPTY = "it is empty";
 const TASKS = /^(?:to[- ]?dos?|to[- ]?do list|reminders?)$/i;
 const LINK = "a link, and nothing says what to";
 const DONE = "it is done";
+/** A heading of what does not count any more. */
+const IGNORED =
+  /\b(?:ignore|ignorieren|nicht beachten|ignorer|ignorar|ignorare|negeren|outdated|obsolete|veraltet)\b/i;
+const TO_IGNORE = "its heading says to ignore it";
 /** As assistants write it before a memory: "[2026-01-31] - ", "[2026-01-31]. ". */
 const DATE = /^\[(?:[\d-]{4,10}|unknown)\][\s.:–—-]{1,4}/i;
 const CHECKBOX = /^\[([ xX✓✔])\]\s+/;
+const OTHER_KEY = /[,;.]\s+\p{L}[\p{L}'’-]{1,24}\s?:\s/u;
 const MY_NAME =
   /^(?:[Mm]y|(?:[Tt]he )?[Uu]ser['’]s) (?:full )?name is (\p{Lu}[\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*){0,3})\.?$/u;
 
@@ -46,9 +51,10 @@ interface ListItem {
 /** @param name of the file, which tells Markdown from other text */
 export function readTextLines(text: string, name: string, names: LabelNames): FoundMemory {
   const found: FoundMemory = { facts: [], leftOut: [] };
-  new TextReader(names, found, (line) => ({ line }), NO_TOPIC).read(
-    textParts(withoutSections(text), /\.(?:md|mdc|markdown)$/i.test(name)),
-  );
+  const isMarkdown = /\.(?:md|mdc|markdown)$/i.test(name);
+  const isYaml = /\.ya?ml$/i.test(name);
+  const parts = isYaml ? yamlParts(text) : textParts(withoutSections(text), isMarkdown);
+  new TextReader(names, found, (line) => ({ line }), NO_TOPIC).read(parts);
   return found;
 }
 
@@ -91,6 +97,8 @@ class TextReader {
   /** Something stands below the last heading. */
   #isBegun = false;
   #firstIndent = 0;
+  /** The last line was of a list, and no task. */
+  #wasListed = false;
   /** The first lines of records (`Name: Ada`, and what is said of her below), and the one that the present line is of. */
   #records: ReadonlySet<TextPart> = new Set();
   #record: string | undefined;
@@ -133,6 +141,7 @@ class TextReader {
     this.#leave(line, text, HEADING);
     this.#list = [];
     this.#isBegun = false;
+    this.#wasListed = false;
     this.#scope = undefined;
     if (isTitle) this.#title = text.replace(FILE_NAME, "");
     else this.#headings = [...this.#headings.filter((one) => one.level < level), heading];
@@ -179,13 +188,20 @@ class TextReader {
     }
     this.#list = this.#list.filter((item) => item.indent < indent);
     if (this.#records.has(part)) this.#record = keyOf(part.text)?.value;
-    const outer = this.#list.at(-1)?.topic ?? this.#topic();
+    // A list of tasks that follows another one is not about its heading.
+    const before = parts[i - 1];
+    const isTask = CHECKBOX.test(part.text);
+    if (before?.kind === "blank" && isTask && this.#wasListed) this.#headings = [];
+    this.#wasListed = isListed && !isTask;
+    const { path } = part;
+    const outer =
+      path === undefined ? (this.#list.at(-1)?.topic ?? this.#topic()) : topicOfPath(path, this.#outer);
     const topic = this.#record === undefined ? outer : topicBelow(outer, this.#record);
     let next = parts[i + 1];
     for (let at = i + 2; next?.kind === "blank"; at++) next = parts[at];
     const hasBelow = next?.kind === "line" && next.indent > indent;
     const below = this.#addLine(part, topic, hasBelow);
-    if (isListed) this.#list.push({ indent, topic: below });
+    if (isListed && path === undefined) this.#list.push({ indent, topic: below });
   }
 
   /** Adds what a line says. Returns the topic of what stands below it in a list. */
@@ -199,9 +215,10 @@ class TextReader {
     const isDone = /^[^ ]/.test(CHECKBOX.exec(whole)?.[1] ?? " ");
     const text = whole.replace(CHECKBOX, "").replace(DATE, "").trim();
     const noFact = isDone && !hasBelow ? DONE : whyNoFact(text.replace(/^([*_])([^*_]+)\1$/, "$2"));
-    const keyed = isStatement(text) || CHECKBOX.test(whole) ? undefined : keyOf(text);
+    const keyed = isStatement(text) || CHECKBOX.test(whole) ? undefined : onlyKeyOf(text);
     const name = plainText(keyed?.key ?? text);
-    if (noFact !== undefined) this.#leave(line, text, noFact);
+    if (this.#headings.some((heading) => IGNORED.test(heading.text))) this.#leave(line, text, TO_IGNORE);
+    else if (noFact !== undefined) this.#leave(line, text, noFact);
     else if (/^https?:\/\/\S+$/.test(text) && topic === NO_TOPIC) this.#leave(line, text, LINK);
     else if (keyed !== undefined && keyed.value === "") {
       this.#leave(line, text, hasBelow ? HEADING : EMPTY);
@@ -272,6 +289,21 @@ class TextReader {
   #add(line: number, fact: { readonly label: string; readonly value: string }, isExact = false): void {
     this.#found.facts.push({ ...this.#placeOf(line), ...fact, isExact });
   }
+}
+
+/** "Dad: 12 May, Mum: 30 June" is not about one of them. */
+function onlyKeyOf(text: string): KeyedText | undefined {
+  const keyed = keyOf(text);
+  return keyed === undefined || OTHER_KEY.test(keyed.value) ? undefined : keyed;
+}
+
+/** What a line is about that stands below some keys. */
+function topicOfPath(path: readonly string[], outer: Topic): Topic {
+  const told = path.filter((key) => !isGeneral(key));
+  return told.reduce(
+    (topic, key, i) => (i === 0 && topic === NO_TOPIC ? topicOf(key) : topicBelow(topic, key)),
+    outer,
+  );
 }
 
 /** Whether a line with others below it in a list only says what they are about. */

@@ -35,6 +35,8 @@ export interface TextLine {
   readonly text: string;
   readonly indent: number;
   readonly isListed: boolean;
+  /** The keys that lead to it, where the text is one of keys. */
+  readonly path?: readonly string[];
 }
 
 export const HEADING = "a heading";
@@ -49,9 +51,14 @@ export function plainText(text: string): string {
   return (inside ?? bare).trim();
 }
 
-/** A heading without its number, its colon and the lines around it. */
+/** A heading without its number, its colon, the lines around it, and what stands apart from it in the same line. */
 export function headingText(text: string): string {
   return plainText(text)
+    .replace(/^([^\t]{3,60}?)[.:]?(?:\s{4,40}|\t)\S.*$/, "$1")
+    .replace(
+      /^(.{3,60}?)\s*[-–—(|,]\s*(?:last )?(?:updated|edited|changed|modified|aktualisiert|stand)\b.*$/i,
+      "$1",
+    )
     .replace(/^[-=~*]{2,20}\s+(\S.*?)\s+[-=~*]{2,20}$/, "$1")
     .replace(/^\(?\d{1,2}(?:\.\d{1,2})*[.)]\s+/, "")
     .replace(/:$/, "");

@@ -4,7 +4,7 @@
  */
 
 import { LABEL_FORM } from "../base/channel-labels.ts";
-import { exactLine, keyOf } from "./keyed-line.ts";
+import { exactLine, keyOf } from "./keyed-text.ts";
 import { isTitle, withoutTitle, withTextHeadings } from "./text-headings.ts";
 import {
   COLON_HEADING,
@@ -14,7 +14,7 @@ import {
   plainText,
   type TextPart,
 } from "./text-parts.ts";
-import { withoutWraps } from "./wrapped-lines.ts";
+import { unwrapLines } from "./wrapped-lines.ts";
 
 const CODE = "a code block";
 const FRONT_MATTER = "front matter";
@@ -29,6 +29,8 @@ const FENCE = /^\s*(`{3,}|~{3,})\s*(\S*)/;
 const ATX = /^ {0,3}(#{1,6})\s+(\S.*?)(?:\s+#+)?\s*$/;
 const RULE = /^ {0,3}(?:[-*_=~]\s?){3,}$/;
 const BULLET = /^(\s*)((?:[-*+•‣◦·–—▪●]|\(?\d{1,3}[.)]|[a-z]\))\s+)(.*)$/;
+/** A box to tick, as a sign. */
+const TICK = /^(\s*)(?:[-*+•]\s+)?([☐▢□☑☒✓✔])\s*/;
 /** === House ===, in a text without Markdown. */
 const LINED = /^([-=~*])\1{1,20}\s+\S.{0,60}?\s+\1{2,20}$/;
 const BOLD_LINE = /^(\*\*|__)([^*_]{1,80})\1:?$/;
@@ -42,7 +44,7 @@ const TAGS_ONLY = /^(?:<\/?[a-z][^>]{0,200}>\s{0,4})+$/i;
 
 export function textParts(text: string, isMarkdown: boolean): TextPart[] {
   return withoutTitle(
-    withTextHeadings(withoutWraps(new PartReader(text.split(/\r\n|\r|\n/), isMarkdown).read())),
+    withTextHeadings(unwrapLines(new PartReader(text.split(/\r\n|\r|\n/), isMarkdown).read())),
   );
 }
 
@@ -54,6 +56,8 @@ class PartReader {
   readonly #parts: TextPart[] = [];
   #fence: { readonly marks: string; readonly info: string; readonly block: number } | undefined;
   #isComment = false;
+  /** How often the last line was quoted, and one. */
+  #depth = 1;
   #isPrivate = false;
   #header: readonly string[] | undefined;
 
@@ -85,18 +89,30 @@ class PartReader {
   #silent(i: number, line: string, why: string): void {
     const text = line.trim();
     const open = this.#fence;
-    const inside = open === undefined ? { text } : { text: line, fence: open.info, block: open.block };
+    const indented = why === CODE ? { text, fence: "", block: this.#indentedBlock(i) } : { text };
+    const inside = open === undefined ? indented : { text: line, fence: open.info, block: open.block };
     // A blank line inside a block ends nothing.
     if (text === "" && open !== undefined) return;
     if (text === "" || /^(?:---|```|~~~)/.test(text)) this.#parts.push({ kind: "blank", line: i + 1 });
     else this.#parts.push({ kind: "code", line: i + 1, why, ...inside });
   }
 
+  /** Tildes that nothing closes stand below a heading. */
+  #isClosed(i: number, marks: string): boolean {
+    return marks.startsWith("`") || this.#lines.some((line, at) => at > i && line.trim().startsWith(marks));
+  }
+
+  /** The first line of the block that a line is in. */
+  #indentedBlock(i: number): number {
+    const last = this.#parts.at(-1);
+    return last?.kind === "code" && last.line === i ? (last.block ?? i) : i;
+  }
+
   #isFenced(i: number, line: string): boolean {
     const fence = FENCE.exec(line);
     const open = this.#fence;
     if (open === undefined) {
-      if (fence === null || this.#isComment) return false;
+      if (fence === null || this.#isComment || !this.#isClosed(i, fence[1])) return false;
       this.#fence = { marks: fence[1], info: fence[2], block: i };
     } else if (fence?.[1].startsWith(open.marks) && fence[2] === "") this.#fence = undefined;
     else {
@@ -133,8 +149,13 @@ class PartReader {
 
   #readLine(i: number, raw: string): void {
     const line = i + 1;
-    const quoted = raw.replace(/^(?:\s{0,3}>\s?)+/, "").trimEnd();
+    const [marks = ""] = /^(?:\s{0,3}>\s?)+/.exec(raw) ?? [];
+    const quoted = raw.slice(marks.length).trimEnd();
     const text = quoted.trim();
+    // In mail, somebody else goes on where a quotation ends.
+    const depth = marks.split(">").length;
+    if (!this.#isMarkdown && depth < this.#depth) this.#parts.push({ kind: "blank", line, isRule: true });
+    this.#depth = depth;
     const heading = ATX.exec(quoted);
     const header = this.#header;
     this.#header = undefined;
@@ -197,12 +218,12 @@ class PartReader {
     const isAlone = before === undefined || before.kind === "blank" || before.kind === "heading";
     const isNumbered = last?.kind === "line" && /^\s*\d{1,2}[.)]\s/.test(this.#lines[last.line - 1]);
     const isText = last?.kind === "line" && (!last.isListed || isNumbered);
-    const isUnderline = /^(?:=+|-+)$/.test(text) && isText && isAlone && isTitle(last.text);
+    const isUnderline = /^(?:=+|-+|~+)$/.test(text) && isText && isAlone && isTitle(last.text);
     if (isUnderline)
       this.#parts[this.#parts.length - 1] = {
         kind: "heading",
         line: last.line,
-        text: last.text,
+        text: headingText(last.text),
         level: text.startsWith("=") ? 1 : 2,
         isShort: this.#isOverParagraph(line - 1),
       };
@@ -227,7 +248,11 @@ class PartReader {
     }
   }
 
-  #readText(line: number, raw: string): void {
+  #readText(line: number, unmarked: string): void {
+    const raw = unmarked.replace(
+      TICK,
+      (_, space, sign) => `${space}- [${"☐▢□".includes(sign) ? " " : "x"}] `,
+    );
     const bullet = BULLET.exec(raw);
     const indent = widthOf(/^\s*/.exec(raw)![0]);
     const last = this.#parts.at(-1);

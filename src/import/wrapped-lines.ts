@@ -3,7 +3,7 @@
  * wrapped only if it had no room for the first word of the next one, and if it breaks off in a sentence.
  */
 
-import { exactLine, keyOf } from "./keyed-line.ts";
+import { exactLine, keyOf } from "./keyed-text.ts";
 import type { TextLine, TextPart } from "./text-parts.ts";
 
 /** A line that is not as long was not wrapped. */
@@ -16,7 +16,7 @@ const REST =
   /^(?:and|or|but|by|with|for|to|in|on|at|of|from|because|which|who|that|than|until|every|und|oder|mit|von|für|bis|weil|dass)\s/;
 
 /** Plain lines that were wrapped at a width, each as one line. A line with a key begins anew. */
-export function withoutWraps(parts: readonly TextPart[]): TextPart[] {
+export function unwrapLines(parts: readonly TextPart[]): TextPart[] {
   const result: TextPart[] = [];
   for (let i = 0; i < parts.length; ) {
     const paragraph: TextLine[] = [];

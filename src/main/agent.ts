@@ -3,10 +3,12 @@
  * service; else it is the owner of the data folder, which is started in the background where there is none.
  */
 
+import { hostGroups } from "../agent-side/host-groups.ts";
 import type { UndoCommand } from "../agent-side/written-line.ts";
+import { offText } from "../agents/off.ts";
 import { openProject } from "../agents/project.ts";
 import { linesOf } from "../base/lines.ts";
-import { type AgentConfig, usesService } from "../config.ts";
+import { type AgentConfig, readPersonSettings, usesService } from "../config.ts";
 import { nodeFetch } from "../door-client/node-fetch.ts";
 import { errorOf, SidebandError } from "../sdk/errors.ts";
 import { DEFAULT_BASE_URL, type Fetch, Sideband } from "../sdk/index.ts";
@@ -16,10 +18,14 @@ import { COMMAND_PATH, packageVersion } from "./package.ts";
 /**
  * Where an owner has to be started, that may take longer than a call of the memory may.
  * @param begin whether the data folder's store is made where there is none; else that is an error
+ * @param reach whether it must answer now; else an owner is started by the first call
  */
-export async function openAgentMemory(config: AgentConfig, { begin = true } = {}): Promise<Sideband<string>> {
+export async function openAgentMemory(
+  config: AgentConfig,
+  { begin = true, reach = true } = {},
+): Promise<Sideband<string>> {
   const { apiKey, timeoutMs, dataFolder } = config;
-  if (!usesService(config)) {
+  if (reach && !usesService(config)) {
     const { reachOwner } = await import("../door-client/background-owner.ts");
     const reached = reachOwner(COMMAND_PATH, dataFolder, timeoutMs, { begin, version: packageVersion() });
     await reached.catch((error) => {
@@ -31,11 +37,19 @@ export async function openAgentMemory(config: AgentConfig, { begin = true } = {}
 
 /** How requests reach the memory. */
 async function addressOf(config: AgentConfig, begin: boolean): Promise<{ baseUrl: string; fetch: Fetch }> {
-  if (usesService(config)) return { baseUrl: whereMemoryIs(config), fetch: nodeFetch };
+  if (usesService(config)) return { baseUrl: whereMemoryIs(config), fetch: await fetchOf(config) };
   // Loaded only now: a hook against a remote service needs no owner.
   const { ownerFetch } = await import("../door-client/background-owner.ts");
   const { dataFolder, account } = config;
   return { baseUrl: "http://owner", fetch: ownerFetch(COMMAND_PATH, dataFolder, account, { begin }) };
+}
+
+/** Where the person has signed in at the service, a token that ends is followed by the next one. */
+async function fetchOf({ apiUrl, apiKey }: AgentConfig): Promise<Fetch> {
+  const { service } = readPersonSettings();
+  if (service?.signedIn === undefined || service.key !== apiKey || service.url !== apiUrl) return nodeFetch;
+  const { refreshingFetch } = await import("./connected-service.ts");
+  return refreshingFetch(service, nodeFetch);
 }
 
 /** Everything that is kept of the user, as the lines of an export, and a last line that says that they are whole. */
@@ -88,7 +102,7 @@ export async function runMcpStdio(
   },
 ): Promise<void> {
   const { serveMcpStdio } = await import("../mcp/stdio.ts");
-  const { userId, allowSecrets, include } = config;
+  const { userId, allowSecrets, include, contextTokens, groups } = config;
   const { version, onError, undoIn } = options;
   const gone = new Promise<void>((resolve) => {
     process.stdin.once("close", resolve).once("end", resolve);
@@ -102,8 +116,11 @@ export async function runMcpStdio(
       version,
       allowSecrets,
       include,
+      contextTokens,
       undoIn,
+      groupsIn: (project) => hostGroups(memory, userId, groups, { project }),
       projectIn: (roots) => openProject(memory, userId, roots ?? [process.cwd()], config),
+      offIn: (roots) => offText(config, roots ?? [process.cwd()]),
     },
     onError,
   );

@@ -13,7 +13,7 @@ class AgentsLockedError extends OperatorError {
 }
 
 /** @param home the user's home folder */
-export async function withAgentsLock<T>(home: string, work: () => T): Promise<T> {
+export async function withAgentsLock<T>(home: string, work: () => T | Promise<T>): Promise<T> {
   const folder = join(home, ".sideband");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = await takeFolderLock(folder, WAIT_MS, AGENTS_LOCK_FILE);
@@ -22,7 +22,7 @@ export async function withAgentsLock<T>(home: string, work: () => T): Promise<T>
       'another "sideband agents" is at work: run the command again when it has ended',
     );
   try {
-    return work();
+    return await work();
   } finally {
     // The file is removed under the lock. A process that waits for the lock then makes a new file.
     rmSync(join(folder, AGENTS_LOCK_FILE), { force: true });

@@ -1,18 +1,24 @@
-/** Backup and restore of a data folder: the store, and the master key that its blocks are read with. */
+/**
+ * Backup and restore of a data folder: the store, the master key that its blocks are read with, and when it was made. The
+ * admin token and the list of erasures are not in it.
+ */
 
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../base/errors.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import type { BackupReport, Progress } from "../memory/ports.ts";
 import { DATA_FILE, nameStore, readStoreNote } from "../store/lmdb/data-folder.ts";
-import { copyFile, makeFolder } from "../store/lmdb/durable-files.ts";
+import { copyFile, makeFolder, replaceFile } from "../store/lmdb/durable-files.ts";
 import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
+import { leaveErasures } from "./erasure-list.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
 
+/** In a backup: when it was begun. */
+const BACKUP_FILE = "backup.json";
 const NOT_WRITABLE = ["EACCES", "EPERM", "EROFS"];
 
 /** Copies store and master key into a new or empty folder, consistently, while requests go on. */
@@ -29,21 +35,39 @@ export async function createBackup(
       "backup is for the embedded store: back PostgreSQL up with its own tools (docs/CLUSTER.md)",
     );
   }
-  const copyKey = () => {
+  const madeAt = new Date(core.clock.now()).toISOString();
+  const addOthers = () => {
     const source = join(config.dataFolder, MASTER_KEY_FILE);
     if (withMasterKey && existsSync(source)) copyFile(source, join(target, MASTER_KEY_FILE));
+    replaceFile(join(target, BACKUP_FILE), `${JSON.stringify({ made_at: madeAt })}\n`);
   };
   try {
     requireEmpty(target);
-    return await core.embedded.backup(target, copyKey, progress);
+    return await core.embedded.backup(target, addOthers, progress);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
     throw new Failure("conflict", `cannot write the backup to ${target}: ${error.message}`);
   }
 }
 
-/** Makes a data folder out of a backup. Until its last step the folder holds no store. */
-export function restoreBackup(backup: string, target: string, atStep: AtStep = noStep): void {
+/** When a backup was begun; undefined for the copy of a data folder. */
+export function backupMoment(backup: string): number | undefined {
+  const path = join(backup, BACKUP_FILE);
+  if (!existsSync(path)) return undefined;
+  const ms = Date.parse(JSON.parse(readFileSync(path, "utf8")).made_at);
+  if (!Number.isFinite(ms)) throw new Failure("conflict", `${path} does not say when the backup was made`);
+  return ms;
+}
+
+/**
+ * Makes a data folder out of a backup. Until its last step the folder holds no store.
+ * @param erasures lines of a list of erasures, which the next start of the folder does again
+ */
+export function restoreBackup(
+  backup: string,
+  target: string,
+  { erasures = [], atStep = noStep }: { erasures?: readonly string[]; atStep?: AtStep } = {},
+): void {
   const { format, store: name } = requireBackup(backup);
   requireEmpty(target);
   makeFolder(target);
@@ -57,6 +81,7 @@ export function restoreBackup(backup: string, target: string, atStep: AtStep = n
     copyFile(join(backup, name, DATA_FILE), join(target, name, DATA_FILE));
     const key = join(backup, MASTER_KEY_FILE);
     if (existsSync(key)) copyFile(key, join(target, MASTER_KEY_FILE));
+    leaveErasures(target, erasures);
     atStep("restore: copied");
     nameStore(lock, name, format);
     atStep("restore: named");

@@ -1,33 +1,42 @@
 /** The service without HTTP: store, workers, keys and memory, joined for one process. */
 
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ServiceClock } from "../base/clock.ts";
+import { ConfigError } from "../base/errors.ts";
 import { FairTurns } from "../base/fair-turns.ts";
+import { ALL_GROUPS } from "../base/groups.ts";
 import { Metrics } from "../base/metrics.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import { BlockScheduler } from "../blockwork/block-scheduler.ts";
 import { BlockThreads, startWorker, timerClock } from "../blockwork/block-threads.ts";
 import { BlockWork } from "../blockwork/block-work.ts";
 import { CODEBOOK_VERSION, checkReader } from "../blockwork/codebooks.ts";
-import { type Config, ConfigError } from "../config.ts";
+import type { Config } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
 import type { FlushedBlock } from "../memory/blocks.ts";
 import { Blocks } from "../memory/blocks.ts";
+import { notedErasures } from "../memory/erasures.ts";
 import { sealedIds } from "../memory/event-ids.ts";
 import { UserEvents } from "../memory/events.ts";
+import { FactIndexes } from "../memory/fact-indexes.ts";
+import { GrantTokens } from "../memory/grant-tokens.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyManager } from "../memory/key-manager.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import { Labels } from "../memory/labels.ts";
 import { LocalEvents } from "../memory/local-events.ts";
+import { Meaning } from "../memory/meaning.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { SharedEvents } from "../memory/shared-events.ts";
+import { TokenCounts } from "../memory/token-count.ts";
 import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
+import { embeddingService } from "./embedding-service.ts";
+import { addErasure, applyLeftErasures, erasuresFile } from "./erasure-list.ts";
 import { ExpiryTimer } from "./expiry-timer.ts";
 import { BLOCK_WORKER } from "./package.ts";
+import { defineProcessMetrics } from "./process-metrics.ts";
 import { hasMasterKey, MASTER_KEY_FILE, masterKeys, removeLeftSecrets } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenStoreOptions, openStore } from "./stores.ts";
 
@@ -38,6 +47,7 @@ export interface Core {
   readonly embedded: LmdbStore | undefined;
   /** Leaves no byte in the store's files of what was forgotten. */
   readonly compact: OpenedStore["compact"];
+  readonly databaseServer: OpenedStore["server"];
   readonly clock: ServiceClock;
   readonly blockWork: BlockWork;
   readonly authentication: Authentication;
@@ -57,12 +67,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   checkReader();
   const metrics = new Metrics();
   const turns = new FairTurns();
-  const { queueMax, review } = config;
-  if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
-    throw new ConfigError(
-      `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
-        "name its file with --master-key FILE, or give those blocks up with --new-master-key",
-    );
+  if (options.newMasterKey === false) requireNamedKey(config);
   const found = await openStore(config, { ...options, metrics, turns });
   const { store: opened, embedded, eventLog, clock, compact, historyMax } = found;
   const keyRing = new KeyRing(await openMasterKeys(config, found));
@@ -71,19 +76,24 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     count: config.blockWorkers,
     clock: timerClock,
   });
-  const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax, metrics });
+  const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax: config.queueMax, metrics });
   const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
   const labels = new Labels(opened);
-  const idsOf = sealedIds(keyRing.eventKey);
+  const idsOf = sealedIds(keyRing.eventSecrets);
   const local = new LocalEvents(clock, idsOf);
-  const shared = eventLog && new SharedEvents(eventLog, clock, idsOf);
-  const events = new UserEvents(shared ?? local);
+  const events = new UserEvents(eventLog === undefined ? local : new SharedEvents(eventLog, clock, idsOf));
   // Nodes know the same ends: one of them comes first, and the others find the work done.
   const ends = new ExpiryTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
-  const store = ends.watched(eventLog === undefined ? local.tellsOf(opened) : opened);
-  const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock, review });
-  const idempotency = new IdempotencyGate(keyRing.digestKey);
-  const flushes = new SharedWork<FlushedBlock>();
+  const inner = ends.watched(eventLog === undefined ? local.tellsOf(opened) : opened);
+  const indexes = new FactIndexes({ store: inner, labels, turns });
+  const meaning = openMeaning(config, { store: inner, indexes, clock });
+  const watched = meaning?.watched(inner) ?? inner;
+  if (embedded !== undefined)
+    await applyLeftErasures(config.dataFolder, { store: opened, keyRing }, options.warn ?? (() => {}));
+  const add = (line: string) => addErasure(erasuresFile(config), line);
+  const store = notedErasures(watched, { keyRing, clock, add });
+  const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock, review: config.review });
+  blocks.onDrop = (account, userId) => indexes.drop(account, userId);
   const memory = {
     store,
     blockWork,
@@ -91,33 +101,71 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     labels,
     events,
     blocks,
-    flushes,
+    flushes: new SharedWork<FlushedBlock>(),
     turns,
-    idempotency,
+    idempotency: new IdempotencyGate(keyRing.digestSecrets),
     clock,
     historyMax,
-    review,
+    review: config.review,
+    tokenCounts: new TokenCounts(turns),
+    indexes,
+    groups: ALL_GROUPS,
+    meaning,
   };
-  const authentication = new Authentication(store, clock, new Tokens(keyRing.tokenKey));
+  const authentication = openAuthentication(config, { store, clock, keyRing });
   defineGauges(metrics, store, blocks);
+  defineProcessMetrics(metrics, embedded && config.dataFolder);
   return {
     memory,
     store,
     embedded,
     compact,
+    databaseServer: found.server,
     clock,
     blockWork,
     authentication,
-    keys: new KeyManager(store, clock),
+    keys: new KeyManager(store, clock, { tier: config.keyTier }),
     metrics,
     ends,
     async close() {
       events.close();
+      meaning?.close();
       await blockWork.close();
       await store.touchKeys(authentication.takeUses()).catch(() => {});
       await store.close();
     },
   };
+}
+
+/** What is restored needs the key that its blocks were made with, or the word that they are given up. */
+function requireNamedKey(config: Config): void {
+  if (config.databaseUrl !== undefined || hasMasterKey(config)) return;
+  throw new ConfigError(
+    `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
+      "name its file with --master-key FILE, or give those blocks up with --new-master-key",
+  );
+}
+
+/** Tokens of applications count only where the operator lets them connect. */
+function openAuthentication(
+  { oauth }: Config,
+  { store, clock, keyRing }: { store: Store; clock: ServiceClock; keyRing: KeyRing },
+): Authentication {
+  const grants = oauth ? new GrantTokens(keyRing.grantSecrets) : undefined;
+  return new Authentication(store, clock, new Tokens(keyRing.tokenSecrets), grants);
+}
+
+/** Undefined where the operator has named no embedding service. */
+function openMeaning(
+  { embeddingsUrl: url, embeddingsModel: model, embeddingsKey: key }: Config,
+  parts: Omit<ConstructorParameters<typeof Meaning>[0], "embeddings" | "timers">,
+): Meaning | undefined {
+  if (url === undefined) return undefined;
+  if (model === undefined)
+    throw new ConfigError(
+      "SIDEBAND_EMBEDDINGS_URL needs SIDEBAND_EMBEDDINGS_MODEL, the name of a model there",
+    );
+  return new Meaning({ ...parts, embeddings: embeddingService({ url, model, key }), timers: timerClock });
 }
 
 /** Closes the store where they cannot be used. */
@@ -160,22 +208,16 @@ function holdsUsers(store: LmdbStore): boolean {
 }
 
 const ENDS_APART_MS = 400;
-const DELAY_RESOLUTION_MS = 20;
 
 const GAUGES = {
   sideband_store_bytes: "Size of the data file.",
   sideband_store_facts: "Facts in the store.",
   sideband_store_users: "Users in the store.",
   sideband_cached_blocks: "Blocks in the cache.",
-  sideband_resident_bytes: "Resident memory of the process.",
-  sideband_heap_bytes: "JavaScript heap in use.",
-  sideband_event_loop_delay_seconds: "The longest delay of the event loop since the last collection.",
 };
 
 function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
   for (const [name, help] of Object.entries(GAUGES)) metrics.define({ name, help, type: "gauge" });
-  const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
-  delay.enable();
   const show = ({ sizeBytes, facts, users }: StoreStatistics) => {
     metrics.set("sideband_store_bytes", sizeBytes);
     metrics.set("sideband_store_facts", facts);
@@ -195,14 +237,5 @@ function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
   metrics.onCollect(() => {
     look();
     metrics.set("sideband_cached_blocks", blocks.cachedCount);
-    const { rss, heapUsed } = process.memoryUsage();
-    metrics.set("sideband_resident_bytes", rss);
-    metrics.set("sideband_heap_bytes", heapUsed);
-    // Before the first measurement this is 0. The resolution of the timer is not counted as delay.
-    metrics.set(
-      "sideband_event_loop_delay_seconds",
-      Math.max(0, delay.max / 1e9 - DELAY_RESOLUTION_MS / 1000),
-    );
-    delay.reset();
   });
 }

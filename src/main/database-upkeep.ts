@@ -10,6 +10,8 @@ import type { StoreStatistics } from "../memory/ports.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { distribute, readCluster, SHARDS_PER_WORKER } from "../store/postgres/cluster/distribution.ts";
 import { DATABASE_DEFAULTS, Database, type Query } from "../store/postgres/connection/database.ts";
+import { parseAddress } from "../store/postgres/connection/database-address.ts";
+import { askHosts, type HostState, nameOfHost, primaryAmong } from "../store/postgres/connection/primary.ts";
 import { checkApplied, loadMigrations, migrate, readApplied } from "../store/postgres/migrations.ts";
 import { PostgresStore } from "../store/postgres/postgres-store.ts";
 import { readServer, readStatistics } from "../store/postgres/queries/upkeep.ts";
@@ -21,6 +23,12 @@ export { SHARDS_PER_WORKER };
 
 export interface DatabaseStatus {
   readonly server: string;
+  /** Each host of the address: where it takes writes, the number of its timeline. */
+  readonly hosts: readonly {
+    readonly host: string;
+    readonly state: string;
+    readonly timeline: number | null;
+  }[];
   readonly migrations: readonly { readonly name: string; readonly applied: boolean }[];
   /** Why this program cannot work on this database; null where it can, or could after migrating. */
   readonly refusal: string | null;
@@ -36,7 +44,7 @@ export function migrateDatabase(config: Config): Promise<string[]> {
 }
 
 /** A standby may be used. */
-export function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
+export async function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
   const read: Query<DatabaseStatus> = async (sql) => {
     const known = loadMigrations();
     const applied = await readApplied(sql);
@@ -45,6 +53,7 @@ export function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
     const names = [...known.map(({ name }) => name), ...applied.slice(known.length).map(({ name }) => name)];
     return {
       server: await readServer()(sql),
+      hosts: [],
       migrations: names.map((name, i) => ({ name, applied: i < applied.length })),
       refusal: refusalOf(() => checkApplied(applied, known)),
       citus: extension ?? null,
@@ -52,7 +61,23 @@ export function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
       statistics: applied.length === 0 ? null : await readStatistics()(sql),
     };
   };
-  return onDatabase(config, read, true);
+  const [status, states] = await Promise.all([onDatabase(config, read, true), readHosts(config)]);
+  const hosts = states.map(({ host, timeline, fault }) => ({
+    host: nameOfHost(host),
+    state: fault?.message ?? (timeline === undefined ? "takes no writes" : "takes writes"),
+    timeline: timeline ?? null,
+  }));
+  // Of several hosts one must take writes; a standby alone may be looked at.
+  const refusal = states.length > 1 ? refusalOf(() => primaryAmong(states)) : null;
+  return { ...status, hosts, refusal: status.refusal ?? refusal };
+}
+
+async function readHosts(config: Config): Promise<HostState[]> {
+  const { url, ca } = databaseOf(config);
+  const options = { ...DATABASE_DEFAULTS, address: parseAddress(url), ca, standby: true, named: false };
+  return askHosts(options).catch((error: unknown) => {
+    throw databaseError(error);
+  });
 }
 
 /** Resolves to the statements that were run. */

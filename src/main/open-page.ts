@@ -10,7 +10,7 @@ import { assert } from "../base/assert.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { ownerSend, reachOwner } from "../door-client/background-owner.ts";
 import { makePrivateFolder, PAGE_FILE } from "../door-client/private-folder.ts";
-import { untilIdle, untilSignal } from "./lifetime.ts";
+import { waitForIdle, waitForSignal } from "./lifetime.ts";
 import { LocalPage } from "./local-page.ts";
 import { folderError } from "./operator-errors.ts";
 import { COMMAND_PATH, packageVersion } from "./package.ts";
@@ -45,7 +45,7 @@ export async function openPage(options: OpenPageOptions): Promise<"signal" | "id
   page.whenUsed(removePage);
   announce(link);
   try {
-    return await Promise.race([untilSignal(), untilIdle(page, idleMs)]);
+    return await Promise.race([waitForSignal(), waitForIdle(page, idleMs)]);
   } finally {
     removePage();
     page.close();

@@ -4,11 +4,20 @@
  * needs the operator.
  */
 
-import { Failure } from "../base/errors.ts";
-import { ConfigError } from "../config.ts";
+import { resolve } from "node:path";
+import { ConfigError, Failure, OperatorError } from "../base/errors.ts";
+import { foreignFile } from "../store/lmdb/data-folder.ts";
 
-/** It does not answer, is starting, or is failing over. */
-export class DatabaseAwayError extends ConfigError {}
+/** It does not answer, is starting, is failing over, or is to be migrated first. */
+export class DatabaseAwayError extends ConfigError {
+  /** What callers are told; undefined where it is nothing in particular. */
+  readonly told: string | undefined;
+
+  constructor(fault: string, told?: string) {
+    super(fault);
+    this.told = told;
+  }
+}
 
 /** By the SQLSTATE, else by the client's message: what the operator can do about it. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
@@ -26,6 +35,9 @@ export function databaseError(error: unknown): unknown {
   // The address holds a password, and so does the client's own error.
   if (error instanceof URIError || errorCode(error) === "ERR_INVALID_URL")
     return new ConfigError("SIDEBAND_DATABASE_URL is not a well-formed postgres:// address");
+  // Its module is loaded only where there is a database.
+  if (error instanceof OperatorError && error.name === "MissingMigrationError")
+    return new DatabaseAwayError(error.message, "The database is not yet in the form that this node needs.");
   const isFailure = error instanceof Failure;
   const cause = isFailure ? error.extra.cause : error;
   const code = errorCode(cause);
@@ -35,7 +47,7 @@ export function databaseError(error: unknown): unknown {
   if (remedy !== undefined) return new ConfigError(`${text}; ${remedy[1]}`);
   // A pooler that refuses a parameter will refuse it again; the message says what to set.
   const isAway = isFailure && code !== "STARTUP_PARAMETER";
-  return isAway ? new DatabaseAwayError(text) : new ConfigError(text);
+  return isAway ? new DatabaseAwayError(text, error.message) : new ConfigError(text);
 }
 
 function errorCode(error: unknown): string {
@@ -44,6 +56,12 @@ function errorCode(error: unknown): string {
 }
 
 const OTHER = "choose another one with --data or SIDEBAND_DATA";
+
+/** Errors of the system that are about a file of the folder; others, such as of a port, are not the folder's. */
+export function isAbout(folder: string, error: unknown): boolean {
+  const path = (error as NodeJS.ErrnoException | undefined)?.path;
+  return path !== undefined && resolve(path).startsWith(resolve(folder));
+}
 
 /** The error to throw: a ConfigError for an error of the system, any other error as it is. */
 export function folderError(folder: string, error: unknown): unknown {
@@ -54,7 +72,7 @@ export function folderError(folder: string, error: unknown): unknown {
     case "EACCES":
     case "EPERM":
       return new ConfigError(
-        `no permission to use the data folder ${folder}: run it as the user it belongs to, or ${OTHER}`,
+        `no permission to use the data folder ${folder}: ${foreignFile(folder, error) ?? "run it as the user it belongs to"}, or ${OTHER}`,
       );
     case "EROFS":
       return new ConfigError(`the data folder ${folder} is on a read-only file system: ${OTHER}`);

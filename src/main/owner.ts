@@ -10,7 +10,7 @@ import type { Config } from "../config.ts";
 import { hasCurrentOwner } from "../door-client/background-owner.ts";
 import { NoOwnerError, OwnerClient } from "../door-client/owner-client.ts";
 import { doorPath, makePrivateFolder } from "../door-client/private-folder.ts";
-import { folderError } from "./operator-errors.ts";
+import { folderError, isAbout } from "./operator-errors.ts";
 import { packageVersion } from "./package.ts";
 import type { OpenStoreOptions } from "./stores.ts";
 
@@ -27,19 +27,21 @@ export async function withOwner<T>(
   options: Pick<OpenStoreOptions, "create" | "readOnly" | "newMasterKey">,
   work: (client: OwnerClient) => Promise<T>,
 ): Promise<T> {
-  const asOwner = async (path: string, adminToken = config.adminToken) => {
+  const asOwner = async (path: string, adminTokens = config.adminTokens) => {
     // Loaded only now: where there is an owner, its service does the work.
-    const { exitAtOnce, startService } = await import("./service.ts");
+    const { exitNow, startService } = await import("./service.ts");
     const service = await startService(
-      { ...config, adminToken, logLevel: "error" },
-      { ...options, tcp: false, warm: false, doorPath: path, onLost: exitAtOnce },
-    );
+      { ...config, adminTokens, logLevel: "error" },
+      { ...options, tcp: false, warm: false, doorPath: path, onLost: exitNow },
+    ).catch((error: unknown) => {
+      throw isAbout(config.dataFolder, error) ? folderError(config.dataFolder, error) : error;
+    });
     return work(new OwnerClient(path)).finally(() => service.close());
   };
   if (config.databaseUrl !== undefined) {
     const home = makePrivateFolder();
     // Nobody else comes to that socket: no file with a token is made for it.
-    return asOwner(doorPath(home.path), randomBytes(24).toString("base64url")).finally(home.remove);
+    return asOwner(doorPath(home.path), [randomBytes(24).toString("base64url")]).finally(home.remove);
   }
   const path = doorPath(config.dataFolder);
   const client = new OwnerClient(path);

@@ -1,13 +1,15 @@
 /**
- * The secrets of a data folder: `master.key` (one line for each master key: its id and 64 hexadecimal digits,
- * the newest last) and `admin.token`. Both are made on the first start, readable for their owner only. Nodes that share
- * a database share the master key too: then none is made, since every node would make another.
+ * The secrets of a data folder: `master.key` (one line for each master key: its id and 64 hexadecimal digits, the one
+ * that writes last) and `admin.token` (a line for each token that counts). Both are made on the first start, readable for
+ * their owner only. Nodes that share a database share the master key too: then none is made, since every node would make
+ * another.
  */
 
 import { randomBytes } from "node:crypto";
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Config, ConfigError } from "../config.ts";
+import { ConfigError } from "../base/errors.ts";
+import type { Config } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
 import { makeFolder, syncPath } from "../store/lmdb/durable-files.ts";
 
@@ -22,7 +24,7 @@ export function masterKeys(
   requireOwner: () => void = () => {},
 ): MasterKey[] {
   const { dataFolder, masterKey, databaseUrl } = config;
-  if (masterKey !== undefined) return parseMasterKeys(masterKey.split(","), "SIDEBAND_MASTER_KEY");
+  if (masterKey !== undefined) return parseMasterKeys(masterKey.split(/[,\n]/), "SIDEBAND_MASTER_KEY");
   const path = join(dataFolder, MASTER_KEY_FILE);
   if (databaseUrl !== undefined && !existsSync(path)) {
     throw new ConfigError(
@@ -65,28 +67,31 @@ function parseFile(text: string, path: string): MasterKey[] {
 }
 
 /** @param requireOwner throws if the data folder is no longer this process's: then no file is made */
-export function adminToken(
+export function adminTokens(
   folder: string,
-  setting: string | undefined,
+  setting: readonly string[] | undefined,
   requireOwner: () => void = () => {},
-): string {
+): readonly string[] {
   if (setting !== undefined) return setting;
   const path = join(folder, ADMIN_TOKEN_FILE);
-  const token = readOrCreate(path, () => `${randomBytes(24).toString("base64url")}\n`, requireOwner).trim();
-  if (token.length < 16) throw new ConfigError(`${path} holds no token of at least 16 characters`);
-  return token;
+  const text = readOrCreate(path, () => `${randomBytes(24).toString("base64url")}\n`, requireOwner);
+  const tokens = text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));
+  if (tokens.length === 0 || tokens.some((token) => token.length < 16))
+    throw new ConfigError(`${path} takes one token of at least 16 characters on each line`);
+  return tokens;
 }
 
 function parseMasterKeys(entries: readonly string[], source: string): MasterKey[] {
   const keys = entries.map((entry) => {
-    const match = /^(?:(\d{1,3})[:\s]+)?([0-9a-fA-F]{64})$/.exec(entry.trim());
+    const match = /^(?:(\d{1,3})[:\s]+)?([0-9a-fA-F]{64})([:\s]+blocks)?$/.exec(entry.trim());
     const id = Number(match?.[1] ?? 1);
     // The text itself is secret: it is never part of the message.
     if (match === null || id > 255)
       throw new ConfigError(`${source} takes keys as id (0 to 255) and 64 hexadecimal digits`);
-    return { id, material: Uint8Array.from(Buffer.from(match[2], "hex")) };
+    return { id, material: Uint8Array.from(Buffer.from(match[2], "hex")), opensOnly: match[3] !== undefined };
   });
   if (keys.length === 0) throw new ConfigError(`${source} holds no key`);
+  if (keys.at(-1)?.opensOnly) throw new ConfigError(`${source} ends with a key that only opens old blocks`);
   if (new Set(keys.map(({ id }) => id)).size < keys.length)
     throw new ConfigError(`${source} names a key id twice`);
   return keys;

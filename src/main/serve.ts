@@ -5,6 +5,7 @@
  * attempt; meanwhile its port answers that the process runs and is not ready.
  */
 
+import { rmSync, writeFileSync } from "node:fs";
 import { type } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -15,12 +16,13 @@ import { WaitingServer } from "../http/waiting-server.ts";
 import { FolderInUseError } from "../store/lmdb/data-folder.ts";
 import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
 import { type Core, openCore } from "./core.ts";
-import { untilIdle, untilSignal } from "./lifetime.ts";
-import { DatabaseAwayError, databaseError } from "./operator-errors.ts";
+import { waitForIdle, waitForSignal } from "./lifetime.ts";
+import { DatabaseAwayError, databaseError, folderError, isAbout } from "./operator-errors.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
-import { exitAtOnce, listen, type Service, type ServiceOptions, startService } from "./service.ts";
+import { exitNow, listen, type Service, type ServiceOptions, startService } from "./service.ts";
 import { shellQuote } from "./shell-quote.ts";
 
+const FIRST_KEY_FILE = "first.key";
 /** How long a background owner may take to hand the folder over. */
 const HAND_OVER_MS = 10_000;
 const LOCK_WAIT_MS = 250;
@@ -34,22 +36,28 @@ export interface Person {
   readonly program: string;
 }
 
+interface ServeOptions extends Pick<ServiceOptions, "atStep" | "warm"> {
+  readonly person?: Person;
+  /** What is printed is kept somewhere: the first key goes to a file, and the file's path is printed. */
+  readonly keyInFile?: boolean;
+}
+
 const ANYBODY: Person = { userId: ACCOUNT_DEFAULT, program: "sideband" };
 
 /** Resolves when the service has ended in order. */
 export async function serveUntilStopped(
   config: Config,
   print: (line: string) => void,
-  { person, ...options }: Pick<ServiceOptions, "atStep" | "warm"> & { readonly person?: Person } = {},
+  { person, keyInFile = false, ...options }: ServeOptions = {},
 ): Promise<void> {
   // Whole, since people are told it: they may run the next command in another folder.
   const dataFolder = resolve(config.dataFolder);
   const embedded = config.databaseUrl === undefined;
-  const signal = untilSignal();
+  const signal = waitForSignal();
   if (embedded) await endBackgroundOwner(dataFolder);
   const service = await startService(config, {
     ...options,
-    onLost: exitAtOnce,
+    onLost: exitNow,
     lockWaitMs: embedded && readOwnerNote(dataFolder)?.address === null ? HAND_OVER_MS : 0,
     ...(embedded ? {} : { open: openWithRetries(signal) }),
     announce: async ({ core, url }) => {
@@ -57,15 +65,17 @@ export async function serveUntilStopped(
       const key = embedded ? await makeFirstKey(core) : undefined;
       options.atStep?.("start: first key stored");
       print(`listening on ${url}`);
+      const shown =
+        key === undefined ? undefined : keyInFile ? { file: keepFirstKey(dataFolder, key) } : { key };
       print(
         startText({ ...config, dataFolder }, person) +
-          (key === undefined ? "" : firstStartText(url, key, dataFolder, person)),
+          (shown === undefined ? "" : firstStartText(url, shown, dataFolder, person)),
       );
     },
   }).catch((error: unknown) => {
     // Nothing has begun yet; a connection that is being tried must not hold the end up.
     if (error instanceof StartEndedError) process.exit(0);
-    throw error;
+    throw isAbout(dataFolder, error) ? folderError(dataFolder, error) : error;
   });
   await signal;
   await closeInTime(service, config.shutdownS);
@@ -101,14 +111,14 @@ export async function runOwner(config: Config, idleMs: number): Promise<void> {
         tcp: false,
         lockWaitMs: LOCK_WAIT_MS,
         onEnd: end,
-        onLost: exitAtOnce,
+        onLost: exitNow,
       });
     } catch (error) {
       if (!(error instanceof FolderInUseError) || performance.now() >= endMs) throw error;
       if (await client.hasOwner(HAND_OVER_MS).catch(() => false)) return;
     }
   }
-  await Promise.race([asked, untilSignal(), untilIdle(service.door, idleMs)]);
+  await Promise.race([asked, waitForSignal(), waitForIdle(service.door, idleMs)]);
   await closeInTime(service, config.shutdownS);
 }
 
@@ -127,35 +137,55 @@ async function makeFirstKey(core: Core): Promise<string | undefined> {
   return (await core.keys.create({ account: ACCOUNT_DEFAULT, tier: "unlimited", note })).key;
 }
 
-function startText({ adminToken, dataFolder, databaseUrl }: Config, { program }: Person = ANYBODY): string {
+/** @returns the path of its file */
+function keepFirstKey(dataFolder: string, key: string): string {
+  const file = join(dataFolder, FIRST_KEY_FILE);
+  rmSync(file, { force: true });
+  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
+  return file;
+}
+
+function startText({ adminTokens, dataFolder, databaseUrl }: Config, { program }: Person = ANYBODY): string {
   const token =
-    adminToken === undefined ? `in ${join(dataFolder, ADMIN_TOKEN_FILE)}` : "SIDEBAND_ADMIN_TOKEN";
+    adminTokens === undefined ? `in ${join(dataFolder, ADMIN_TOKEN_FILE)}` : "SIDEBAND_ADMIN_TOKEN";
   const where = databaseUrl === undefined ? ` --data ${shellQuote(dataFolder)}` : "";
   return `admin token ${token}; a new key: ${program} keys create --account ${ACCOUNT_DEFAULT}${where}`;
 }
 
+type ShownKey = { readonly key: string; readonly file?: undefined } | { readonly file: string };
+
 function firstStartText(
   url: string,
-  key: string,
+  shown: ShownKey,
   dataFolder: string,
   { userId, program }: Person = ANYBODY,
 ): string {
   // It is true of whoever types it.
   const fact = { user_id: userId, label: "USER.os", value: type() };
+  const isInFile = shown.file !== undefined;
+  const holder = isInFile ? "a key, in a file that only you can read" : "this key, shown once";
+  const authorization = isInFile
+    ? `"Authorization: Bearer $(cat ${shellQuote(shown.file)})"`
+    : shellQuote(`Authorization: Bearer ${shown.key}`);
+  const body = ["-H", "Content-Type: application/json", "-d", JSON.stringify(fact)];
   const words = [
-    ...["curl", "-s", `${url}/encode`, "-H", `Authorization: Bearer ${key}`],
-    ...["-H", "Content-Type: application/json", "-d", JSON.stringify(fact)],
+    "curl",
+    "-s",
+    shellQuote(`${url}/encode`),
+    "-H",
+    authorization,
+    ...body.map((word) => shellQuote(word)),
   ];
   return [
     "",
     "",
-    `${dataFolder} had no account yet. The account "${ACCOUNT_DEFAULT}" has this key, shown once:`,
+    `${dataFolder} had no account yet. The account "${ACCOUNT_DEFAULT}" has ${holder}:`,
     "",
-    `  ${key}`,
+    `  ${isInFile ? shown.file : shown.key}`,
     "",
     "Write a first fact:",
     "",
-    `  ${words.map((word) => shellQuote(word)).join(" ")}`,
+    `  ${words.join(" ")}`,
     "",
     "It is one of your own, which your agents on this machine read, too:",
     "",
@@ -179,6 +209,7 @@ function openWithRetries(signal: Promise<unknown>): typeof openCore {
       throw new StartEndedError();
     });
     let waiting: WaitingServer | undefined;
+    let reason: string | undefined;
     try {
       for (let delayS = DELAY_MIN_S; ; delayS = Math.min(2 * delayS, DELAY_MAX_S)) {
         try {
@@ -186,12 +217,14 @@ function openWithRetries(signal: Promise<unknown>): typeof openCore {
         } catch (error) {
           const told = databaseError(error);
           if (!(told instanceof DatabaseAwayError)) throw told;
+          reason = told.told;
           options.warn?.(`${told.message}; trying again in ${delayS} s`);
         }
         if (waiting === undefined) {
           waiting = new WaitingServer();
           await listen(waiting, config);
         }
+        waiting.reason = reason;
         await Promise.race([pause(delayS * 1000), ended]);
       }
     } finally {

@@ -2,19 +2,23 @@
 
 import { type DestinationStream, type Logger, pino } from "pino";
 import { type MonotonicClock, monotonicClock } from "../base/clock.ts";
+import { ConfigError } from "../base/errors.ts";
 import { RateLimiter } from "../base/rate-limiter.ts";
 import { noStep } from "../base/steps.ts";
-import { type Config, ConfigError } from "../config.ts";
+import type { Config } from "../config.ts";
 import { doorPath, removeLeftFolders } from "../door-client/private-folder.ts";
 import { Door } from "../http/access/door.ts";
 import type { Dispatcher } from "../http/request/dispatcher.ts";
 import { HttpServer, type Timeouts } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
+import { Operators } from "../memory/operators.ts";
+import { Receipts } from "../memory/receipts.ts";
+import { OAuth, type OAuthOptions } from "../oauth/oauth.ts";
 import { createBackup } from "./backup.ts";
 import { type Core, type CoreOptions, openCore } from "./core.ts";
 import { packageVersion, WEBSITE_FOLDER } from "./package.ts";
-import { adminToken } from "./secrets.ts";
+import { adminTokens } from "./secrets.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 export interface ServiceOptions extends Partial<CoreOptions> {
@@ -26,6 +30,8 @@ export interface ServiceOptions extends Partial<CoreOptions> {
   readonly warm?: boolean;
   readonly logTo?: DestinationStream;
   readonly timeouts?: Timeouts;
+  /** How metadata documents of applications are reached. */
+  readonly documents?: OAuthOptions["documents"];
   /** Opens the core, instead of at the first attempt. */
   readonly open?: typeof openCore;
   /** Tells people that it listens, before its log does. */
@@ -53,7 +59,17 @@ export async function startService(config: Config, options: ServiceOptions = {})
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
   );
   removeLeftFolders();
-  const core = await open(config, { create: true, warn: (line) => log.warn(line), ...options });
+  // A start that fails has one line, which says why.
+  const atStart: string[] = [];
+  let inform: (line: string) => void = (line) => atStart.push(line);
+  const core = await open(config, {
+    create: true,
+    warn: (line) => log.warn(line),
+    inform: (line) => inform(line),
+    ...options,
+  });
+  inform = (line) => log.info(line);
+  for (const line of atStart) inform(line);
   core.memory.labels.onChange = (line, message) => log.info(line, message);
   const door = new Door();
   let server: HttpServer | undefined;
@@ -94,10 +110,10 @@ export async function startService(config: Config, options: ServiceOptions = {})
 
 function makeServer(
   config: Config,
-  { atStep = noStep, clock, onEnd = () => {}, timeouts }: ServiceOptions,
+  { atStep = noStep, clock, onEnd = () => {}, timeouts, documents }: ServiceOptions,
   { core, log, door }: { core: Core; log: Logger; door: Door },
 ): HttpServer {
-  const token = adminToken(config.dataFolder, config.adminToken, () => core.embedded?.requireOwner());
+  const tokens = adminTokens(config.dataFolder, config.adminTokens, () => core.embedded?.requireOwner());
   atStep("start: secrets made");
   const version = packageVersion();
   const publicUrl = config.publicUrl ?? `http://${hostInUrl(config.host)}:${config.port}`;
@@ -109,6 +125,7 @@ function makeServer(
       keys: core.keys,
       demo: config.demo ? new Demo(core.memory, config.demoResetS * 1000) : undefined,
       clock: core.clock,
+      databaseServer: core.databaseServer,
       metrics: core.metrics,
       limits: limiters(config, clock),
       door,
@@ -117,14 +134,18 @@ function makeServer(
         version,
         watch: (caller, onEnd) => core.authentication.watch(caller, onEnd),
       }),
+      oauth: config.oauth
+        ? openOAuth(config, core, { monotonic: clock ?? monotonicClock, documents })
+        : undefined,
       upkeep: {
         compact: (progress) => core.compact(progress),
         backUp: (folder, withMasterKey, progress) =>
           createBackup(core, config, folder, withMasterKey, progress),
         end: onEnd,
       },
+      receipts: new Receipts(core.memory.keyRing, backupsKeptMs(config)),
       atStep,
-      adminToken: token,
+      operators: new Operators(core.store, core.clock, tokens),
       publicUrl,
       upgradeUrl: config.upgradeUrl ?? `${publicUrl}/docs#limits`,
       version,
@@ -144,8 +165,30 @@ function makeServer(
   );
 }
 
+/** A backup goes when there are so many that are younger; null where the service makes none. */
+function backupsKeptMs({ backupFolder, backupEveryH, backupKeep }: Config): number | null {
+  return backupFolder === undefined ? null : backupEveryH * backupKeep * 3_600_000;
+}
+
+/** Clients compare addresses letter by letter, and take the issuer's without a path. */
+function openOAuth(
+  { publicUrl }: Config,
+  { memory, authentication, clock }: Core,
+  options: Pick<OAuthOptions, "monotonic" | "documents">,
+): OAuth {
+  const url = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const isSafe = url?.protocol === "https:" || (url !== undefined && LOOPBACK.has(url.hostname));
+  if (url === undefined || !isSafe || url.origin !== publicUrl)
+    throw new ConfigError(
+      "SIDEBAND_OAUTH=on needs SIDEBAND_PUBLIC_URL, the https address that people use, without a path, as https://memory.example.com",
+    );
+  const { store: keys, labels, keyRing } = memory;
+  const parts = { keys, authentication, labels, clock, secrets: keyRing.grantSecrets };
+  return new OAuth({ ...parts, ...options, publicUrl: url.origin });
+}
+
 /** When the embedded store is given up. An orderly end would answer from it, and work in a folder that is another's. */
-export function exitAtOnce(line: string): never {
+export function exitNow(line: string): never {
   console.error(`sideband: ${line}`);
   process.exit(1);
 }

@@ -7,12 +7,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Clock, ServiceClock } from "../base/clock.ts";
+import { ConfigError } from "../base/errors.ts";
 import type { FairTurns } from "../base/fair-turns.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
-import { type Config, ConfigError } from "../config.ts";
+import type { Config } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
-import type { CompactReport, Progress, Store } from "../memory/ports.ts";
+import type { CompactReport, DatabaseServer, Progress, Store } from "../memory/ports.ts";
 import type { EventLog } from "../memory/records.ts";
 import { makeFolder } from "../store/lmdb/durable-files.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
@@ -29,6 +30,8 @@ export interface OpenStoreOptions {
   readonly readOnly?: boolean;
   /** What the operator should know. */
   readonly warn?: (line: string) => void;
+  /** What belongs in the log. */
+  readonly inform?: (line: string) => void;
   /** Called once, with a line for the operator, when the embedded store is given up. */
   readonly onLost?: (line: string) => void;
   /** Free bytes of the disk that a folder is on. */
@@ -49,6 +52,8 @@ export interface OpenedStore {
   /** How many earlier values of each fact it keeps. */
   readonly historyMax: number;
   readonly compact: (progress?: Progress) => Promise<CompactReport>;
+  /** Where the store is a database: the server that takes its writes. */
+  readonly server: () => DatabaseServer | undefined;
   /** Where the store is shared by nodes: agrees with them on a setting, the first value holds. */
   readonly agreeOn: ((name: string, value: string) => Promise<string>) | undefined;
 }
@@ -57,8 +62,8 @@ export async function openStore(
   config: Config,
   options: OpenStoreOptions & { metrics: Metrics; turns: FairTurns },
 ): Promise<OpenedStore> {
-  const { databasePool, dataFolder, historyMax, queueMax } = config;
-  const { clock, metrics, readOnly, turns, warn } = options;
+  const { databasePool, dataFolder, historyMax, migrate, queueMax } = config;
+  const { clock, inform, metrics, readOnly, turns, warn } = options;
   if (config.databaseUrl === undefined) {
     const store = await LmdbStore.open({ ...options, folder: dataFolder, queueMax, historyMax });
     const compact = (progress?: Progress) => store.compact(progress);
@@ -69,6 +74,7 @@ export async function openStore(
       clock: store.clock,
       historyMax: store.historyMax,
       compact,
+      server: () => undefined,
       agreeOn: undefined,
     };
   }
@@ -77,6 +83,7 @@ export async function openStore(
   const store = await PostgresStore.open({
     ...databaseOf(config),
     poolMax: databasePool,
+    migrates: migrate,
     queueMax,
     historyMax,
     metrics,
@@ -84,11 +91,12 @@ export async function openStore(
     ...(clock === undefined ? {} : { clock }),
     ...(readOnly === undefined ? {} : { readOnly }),
     ...(warn === undefined ? {} : { warn }),
+    ...(inform === undefined ? {} : { inform }),
   }).catch((error: unknown) => {
     throw databaseError(error);
   });
   // The admin token's file still stands there, unless it comes from the environment.
-  if (config.adminToken === undefined) makeFolder(dataFolder);
+  if (config.adminTokens === undefined) makeFolder(dataFolder);
   return {
     store,
     embedded: undefined,
@@ -96,6 +104,7 @@ export async function openStore(
     clock: store.clock,
     historyMax: store.historyMax,
     compact: () => store.compact(),
+    server: () => store.server,
     agreeOn: (name, value) => store.agreeOn(name, value),
   };
 }

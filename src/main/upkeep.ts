@@ -1,12 +1,14 @@
 /**
  * Periodic work of a service: notes which keys were used, looks at the clock, sweeps what has expired, facts at the moment at
- * which they do, and compacts the embedded store some time after something was forgotten. A compaction that failed, on a full disk for example, is tried again after twice as
- * many rounds as before, up to about an hour.
+ * which they do, compacts the embedded store some time after something was forgotten, and makes the scheduled backups. A
+ * compaction or a backup that failed, on a full disk for example, is tried again after twice as many rounds as before, up to
+ * about an hour.
  */
 
 import type { Logger } from "pino";
 import { clockFault } from "../base/clock.ts";
 import type { Config } from "../config.ts";
+import { backupSchedule } from "./backup-schedule.ts";
 import type { Core } from "./core.ts";
 
 const TOUCH_INTERVAL_MS = 10_000;
@@ -33,6 +35,8 @@ export function startUpkeep(core: Core, config: Config, log: Logger): () => void
     if (agoMs >= 0 && agoMs < config.compactAfterS * 1000) return;
     await compact();
   };
+  const schedule = backupSchedule(core, config, log);
+  const backUp = retrying(async () => schedule?.run());
   let running = false;
   const upkeep = setInterval(
     async () => {
@@ -41,6 +45,7 @@ export function startUpkeep(core: Core, config: Config, log: Logger): () => void
       running = true;
       await core.store.sweep(core.clock.settledMs()).catch(complain("sweeping"));
       await compactIfDue().catch(complain("compacting"));
+      await backUp().catch(complain("the scheduled backup"));
       running = false;
     },
     Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000),

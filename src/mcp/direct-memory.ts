@@ -4,6 +4,7 @@
  */
 
 import type { AgentMemory, AgentWriteOptions, AgentWriterOptions } from "../agent-side/agent-memory.ts";
+import { groupsOf } from "../base/groups.ts";
 import type { Requester } from "../base/requester.ts";
 import { channelsView } from "../http/routes/account.ts";
 import {
@@ -15,8 +16,9 @@ import {
   flushAnswer,
   forgetAnswer,
   readAnswer,
-  readLabels,
+  sectionFields,
 } from "../http/routes/answer-mapping.ts";
+import { fittedContext } from "../http/routes/context-budget.ts";
 import { findAnswer, historyAnswer, labelAnswer } from "../http/routes/life-mapping.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
@@ -25,12 +27,19 @@ import { encodeFacts } from "../memory/encode.ts";
 import { forgetFact, listFacts } from "../memory/facts.ts";
 import { FOUND_DEFAULT, findUserFacts } from "../memory/find.ts";
 import { flushUser } from "../memory/flush.ts";
+import { seenBy } from "../memory/group-view.ts";
 import { factHistory, restoreFact } from "../memory/history.ts";
 import { addLabel } from "../memory/label-terms.ts";
 import { changeList } from "../memory/lists.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
 import { renameFact } from "../memory/rename.ts";
-import { allowedUser, requireWholeAccount, requireWriteAccess } from "../memory/rights.ts";
+import {
+  allowedUser,
+  requireAllGroups,
+  requireAllLabels,
+  requireWholeAccount,
+  requireWriteAccess,
+} from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 
 /** A caller whose block work ends with its signal. */
@@ -69,6 +78,8 @@ export function directMemory(
       run(async () => {
         requireWriteAccess(caller);
         requireWholeAccount(caller);
+        requireAllGroups(caller);
+        requireAllLabels(caller);
         const { description, example = "", scope = null, hidden = false } = terms;
         const { oneOf = null, maxBytes = null, ttlS = null } = terms;
         const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
@@ -98,10 +109,15 @@ function reads(services: MemoryServices, caller: MemoryCaller, read: ForUser) {
         const input = { userId, query, project, limit, everywhere };
         return findAnswer(userId, query, await findUserFacts(services, account, input));
       }),
-    context: (user, { project, include } = {}) =>
+    context: (user, { project, include, maxTokens, groups } = {}) =>
       read(user, async (userId) => {
-        const context = await readContext(services, caller, { userId, project }, include);
-        return { ...contextAnswer(context, include), ...readLabels(context) };
+        const seen = seenBy(services, groupsOf(groups));
+        const whole = await readContext(seen, caller, { userId, project }, include);
+        const nowMs = services.clock.now();
+        const form = { account, include, nowMs };
+        const context =
+          maxTokens === undefined ? whole : await fittedContext(services, whole, { ...form, maxTokens });
+        return { ...contextAnswer(context, include), ...sectionFields(context, nowMs) };
       }),
     flush: (user, { project } = {}) =>
       read(user, async (userId) => flushAnswer(await flushUser(services, caller, { userId, project }))),
@@ -153,6 +169,6 @@ function writerOf(userId: string, { project, writtenBy, sessionId }: AgentWriter
   return { userId, project, writtenBy, sessionId };
 }
 
-function termsOf({ scope, ttlS, expiresAt, newLabel, ifRevision, origin }: AgentWriteOptions = {}) {
-  return { scope, ttlS, expiresAt, newLabel, ifRevision, origin };
+function termsOf({ scope, ttlS, expiresAt, newLabel, ifRevision, origin, pinned }: AgentWriteOptions = {}) {
+  return { scope, ttlS, expiresAt, newLabel, ifRevision, origin, pinned };
 }

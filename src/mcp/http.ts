@@ -13,8 +13,10 @@ import { Failure } from "../base/errors.ts";
 import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
 import type { OnEventMessage } from "../memory/events.ts";
+import { seenBy } from "../memory/group-view.ts";
 import { mayAddLabels } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
+import { writtenBy } from "../memory/write-view.ts";
 import { directMemory } from "./direct-memory.ts";
 import type { ServerCall, ServerShape, Subscriptions } from "./memory-server.ts";
 import { memoryUri, userOfUri, watchableUser } from "./memory-uri.ts";
@@ -72,13 +74,13 @@ export class McpHttp implements McpEndpoint {
 
   async answer(visit: McpVisit): Promise<Response> {
     const { caller, userId, project, request, body, ended, failureOf } = visit;
-    const account = await this.#accountOf(caller.account);
-    await this.#options.memory.turns.next(caller.account);
+    const seen = seenBy(writtenBy(this.#options.memory, caller), caller.groups);
+    const account = await this.#accountOf(caller.account, seen);
+    await seen.turns.next(caller.account);
     const controller = new AbortController();
     this.#open.add(controller);
-    const { events } = this.#options.memory;
     const watch = (user: string) => {
-      const { ready, stop } = events.listen(caller.account, user, account.tell);
+      const { ready, stop } = seen.events.listen(caller.account, user, account.tell);
       account.pendingStarts.add(user, ready);
       return stop;
     };
@@ -109,12 +111,13 @@ export class McpHttp implements McpEndpoint {
     const session = found?.user === caller.user ? found : undefined;
     if (method === "GET" && sessionId !== null)
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
-    const memory = directMemory(this.#options.memory, { ...caller, signal: controller.signal }, failureOf);
+    const memory = directMemory(seen, { ...caller, signal: controller.signal }, failureOf);
     const visitor: Visitor = {
       call: {
         memory,
         userId,
         projectOf: project === undefined ? undefined : async () => project,
+        groupsIn: async () => visit.groups,
         clientName: () => session?.clientName,
         subscriptions: subscriptionsOf(session, userId, check),
         onLabels: () => account.handler.notify.toolsChanged(),
@@ -143,7 +146,9 @@ export class McpHttp implements McpEndpoint {
     for (const controller of this.#open) controller.abort();
   }
 
-  #accountOf(name: string): Promise<AccountEntry> {
+  /** Who sees other groups of labels is told of other changes. */
+  #accountOf(account: string, { groups }: MemoryServices): Promise<AccountEntry> {
+    const name = `${account}\0${groups.text}`;
     let entry = this.#accounts.get(name);
     if (entry === undefined) {
       entry = this.#newAccount();

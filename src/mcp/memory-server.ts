@@ -21,7 +21,12 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { memorySection, type SectionParts } from "../agent-side/memory-section.ts";
+import {
+  CONTEXT_TOKENS,
+  contextFor,
+  memorySection,
+  type SectionParts,
+} from "../agent-side/memory-section.ts";
 import {
   ADD_LABEL,
   HISTORY,
@@ -30,6 +35,7 @@ import {
   type MemoryTool,
   objectSchema,
   READS,
+  shortSchema,
   type ToolCallOptions,
   type ToolInput,
   toolErrorText,
@@ -37,12 +43,13 @@ import {
   toolSchema,
   toolsFor,
 } from "../agent-side/memory-tools.ts";
-import { REMEMBER_PROMPT } from "../agent-side/prompts.ts";
+import { REMEMBER_PROMPT, TURN_OFF_PROMPT } from "../agent-side/prompts.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
 import { mcpWriter } from "../agent-side/written-by.ts";
 import { assert } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
 import type { ChannelsAnswer } from "../contract/answers.ts";
+import { shownName, unknownFault } from "../contract/unknown-fields.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
@@ -64,10 +71,14 @@ export interface ServerShape {
   readonly addsLabels: boolean;
   /** What the agent's prompt gets: the facts in plain text, the sealed block, or both. */
   readonly include: SectionParts;
+  /** How many tokens a section has at most; 0: all facts. */
+  readonly contextTokens?: number | undefined;
   /** Whether it takes the subscriptions of a client of the 2025 revisions; later ones do not ask the server for them. */
   readonly takesSubscriptions: boolean;
   /** Whether clients are told of new labels. */
   readonly tellsOfLabels: boolean;
+  /** Whether it serves one session, whose person may turn memory off with a prompt. */
+  readonly turnsOff?: boolean | undefined;
 }
 
 /** What a call is about, and who makes it. */
@@ -77,6 +88,8 @@ export interface ServerCall {
   readonly userId: string | undefined;
   readonly subscriptions?: Subscriptions | undefined;
   readonly projectOf?: (() => Promise<string | undefined>) | undefined;
+  /** The groups whose facts a prompt gets in a project; all where undefined. */
+  readonly groupsIn?: ((project: string | undefined) => Promise<string | undefined>) | undefined;
   /** The name of the client; asked at each call, since it names itself only after it has connected. */
   readonly clientName: () => string | undefined;
   /** Keeps what looks like a secret too. */
@@ -89,6 +102,10 @@ export interface ServerCall {
   readonly onChange?: (userId: string) => void;
   /** Hears of each label added through this server, and tells the clients. */
   readonly onLabels?: (() => void) | undefined;
+  /** Whether memory is off: then no tool is listed, and projectOf throws. */
+  readonly isOff?: (() => Promise<boolean>) | undefined;
+  /** Turns memory off for the rest of the session. */
+  readonly turnOff?: (() => void) | undefined;
 }
 
 export type ServerCallOf = (context: ServerContext) => ServerCall;
@@ -114,6 +131,7 @@ export function memoryServer(shape: ServerShape, callOf: ServerCallOf): McpServe
   listTools(server, shape, callOf, listed);
   addResource(server, shape, callOf);
   addPrompt(server, shape, callOf);
+  if (shape.turnsOff) addOffPrompt(server, callOf);
   if (takesSubscriptions) addSubscriptions(server, callOf);
   return server;
 }
@@ -122,9 +140,27 @@ const compiled = new Map<string, unknown>();
 
 /** Compiled when it is needed, and once: the library keeps every schema that it has compiled. */
 function compiledSchema<T>(name: string, schemaOf: () => object) {
-  const schema = compiled.get(name) ?? fromJsonSchema<T>(schemaOf() as JsonSchemaType);
+  const schema = compiled.get(name) ?? namingUnknown(fromJsonSchema<T>(schemaOf() as JsonSchemaType));
   compiled.set(name, schema);
   return schema as ReturnType<typeof fromJsonSchema<T>>;
+}
+
+/** The library refuses an argument that is not in the schema, and does not say which one. */
+function namingUnknown<T>(schema: ReturnType<typeof fromJsonSchema<T>>) {
+  const { validate, ...rest } = schema["~standard"];
+  const { properties = {} } = rest.jsonSchema.input({ target: "draft-2020-12" }) as { properties?: object };
+  const known = Object.keys(properties);
+  const named: typeof validate = (value, ...more) => {
+    const given = { ...(value as Record<string, unknown>) };
+    for (const name of Object.keys(given)) {
+      const fault = known.includes(name)
+        ? undefined
+        : unknownFault(name, known, given, { policy: "refused" });
+      if (fault !== undefined) return { issues: [{ message: `${shownName(name)} ${fault.fault}` }] };
+    }
+    return validate(value, ...more);
+  };
+  return { ...schema, "~standard": { ...rest, validate: named } };
 }
 
 /** The schema as clients see it. */
@@ -222,12 +258,13 @@ function listTools(
   };
   server.setRequestHandler("tools/list", async (_, context) => {
     const call = callOf(context);
+    if (await call.isOff?.()) return { tools: [] };
     known = await call.memory.channels({ failFast: true }).catch(() => known);
     listed.addsLabels = shape.addsLabels && known.free !== 0;
     const personal = await personalLabels(shape, call);
     const tools = offeredTools({ ...shape, ...listed }, known.channels, personal).map((tool) => ({
       name: tool.name,
-      title: tool.title,
+      ...(tool.title && { title: tool.title }),
       description: tool.description,
       // Plain JSON Schema; the library's type for that is narrower than the standard.
       inputSchema: shortSchema(listedSchema(tool, shape.isBound, shape.isPlaced)) as Tool["inputSchema"],
@@ -237,16 +274,17 @@ function listTools(
   });
 }
 
-/** Without what a model need not read: a call with other fields is refused all the same. */
-function shortSchema({ additionalProperties, required, ...schema }: ReturnType<typeof listedSchema>) {
-  return required.length === 0 ? schema : { ...schema, required };
-}
-
 /** The labels that have facts of the user, for who may write them; none where the memory is away. */
 async function personalLabels(shape: ServerShape, call: ServerCall): Promise<readonly string[]> {
   const userId = boundUser(shape, call);
   if (userId === undefined || shape.readOnly) return [];
-  const options = { include: "index", failFast: true, project: await call.projectOf?.() } as const;
+  const project = await call.projectOf?.();
+  const options = {
+    include: "index",
+    failFast: true,
+    project,
+    groups: await call.groupsIn?.(project),
+  } as const;
   const { channel_labels: labels } = await call.memory
     .context(userId, options)
     .catch(() => ({ channel_labels: [] }));
@@ -278,9 +316,12 @@ function addResource(server: McpServer, shape: ServerShape, callOf: ServerCallOf
     server.server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
 }
 
-async function sectionOf({ include }: ServerShape, call: ServerCall, user: string): Promise<string> {
-  const { memory, projectOf, explained } = call;
-  const context = memory.context(user, { include, project: await projectOf?.() });
+async function sectionOf(shape: ServerShape, call: ServerCall, user: string): Promise<string> {
+  const { include, contextTokens = CONTEXT_TOKENS } = shape;
+  const { memory, projectOf, groupsIn, explained } = call;
+  const project = await projectOf?.();
+  const asked = { ...contextFor(include, contextTokens), project, groups: await groupsIn?.(project) };
+  const context = memory.context(user, asked);
   return memorySection(
     await (explained === undefined ? context : context.catch((error) => Promise.reject(explained(error)))),
     include,
@@ -319,4 +360,15 @@ function addPrompt(server: McpServer, shape: ServerShape, callOf: ServerCallOf):
       messages(context, user_id),
     );
   }
+}
+
+/** Hosts show a prompt as a command that the person types. */
+function addOffPrompt(server: McpServer, callOf: ServerCallOf): void {
+  const about = { title: "Memory off", description: "Turns memory off for the rest of this session." };
+  server.registerPrompt("off", about, (context) => {
+    callOf(context).turnOff!();
+    return {
+      messages: [{ role: "user" as const, content: { type: "text" as const, text: TURN_OFF_PROMPT } }],
+    };
+  });
 }

@@ -9,6 +9,7 @@ import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
+import { TURNED_OFF } from "../agent-side/prompts.ts";
 import type { FactsAnswer } from "../contract/answers.ts";
 import { memoryServer, type ServerCall } from "./memory-server.ts";
 import { memoryUri } from "./memory-uri.ts";
@@ -19,9 +20,13 @@ interface StdioOptions {
   readonly version: string;
   readonly allowSecrets: boolean;
   readonly include: SectionParts;
+  readonly contextTokens?: number | undefined;
   readonly undoIn?: ServerCall["undoIn"];
+  readonly groupsIn?: ServerCall["groupsIn"];
   /** The project of the client's roots, which are file: addresses; undefined if it has none to tell. */
   readonly projectIn: (roots: readonly string[] | undefined) => Promise<string | undefined>;
+  /** A line that says that memory is off there; undefined if it is on. */
+  readonly offIn: (roots: readonly string[] | undefined) => Promise<string | undefined>;
 }
 
 const ROOTS_TIMEOUT_MS = 1_000;
@@ -31,12 +36,19 @@ export function serveMcpStdio(options: StdioOptions, onError: (error: Error) => 
 }
 
 /** A server that says when its user's memory has changed, to those who asked for it. */
-function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean): McpServer {
-  const { memory, userId, version, include } = options;
+function watchedServer({ projectIn, offIn, ...options }: StdioOptions, modern: boolean): McpServer {
+  const { memory, userId, version, include, contextTokens } = options;
   const uri = memoryUri(userId);
   let roots: Promise<string[] | undefined> | undefined;
-  const projectOf = async () => {
+  let isTurnedOff = false;
+  const offText = async () => {
+    if (isTurnedOff) return TURNED_OFF;
     roots ??= rootsOf(server);
+    return offIn(await roots);
+  };
+  const projectOf = async () => {
+    const off = await offText();
+    if (off !== undefined) throw Object.assign(new Error(off), { code: "memory_off" });
     return projectIn(await roots);
   };
   let watch: Watch | undefined;
@@ -65,9 +77,14 @@ function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean)
     },
     onChange: () => void watch?.check(),
     onLabels: () => void server.server.sendToolListChanged().catch(() => {}),
+    isOff: async () => (await offText()) !== undefined,
+    turnOff() {
+      isTurnedOff = true;
+      void server.server.sendToolListChanged().catch(() => {});
+    },
   };
-  const offers = { isBound: true, isPlaced: true, addsLabels: true };
-  const shape = { version, include, ...offers, takesSubscriptions: true, tellsOfLabels: true };
+  const offers = { isBound: true, isPlaced: true, addsLabels: true, turnsOff: true };
+  const shape = { version, include, contextTokens, ...offers, takesSubscriptions: true, tellsOfLabels: true };
   const server = memoryServer(shape, () => call);
   server.server.onclose = stop;
   server.server.setNotificationHandler("notifications/roots/list_changed", () => {

@@ -1,7 +1,9 @@
 /**
  * Blocks of users, cached by the stamp of the user's state. Two requests for the same block do the work once.
- * A cached block is as good as a fresh one: the same facts under the same key give the same words. Codes that the
- * next block will need are computed in the background, when no request waits.
+ * A cached block is as good as a fresh one: the same facts under the same key give the same words. Code bits are computed
+ * when a block is asked for. Of users whose blocks were asked for within a week, those that the next block will need are
+ * computed ahead, in the background, when no request waits. When that was is kept in memory alone
+ * (docs/decisions/0015-block-scheduler.md).
  */
 
 import { assert } from "../base/assert.ts";
@@ -17,7 +19,7 @@ import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
 import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { FactsInOrder, Labels } from "./labels.ts";
-import { innermost, sealedFor } from "./places.ts";
+import { innermost, sealOwner } from "./places.ts";
 import type { FactRecord, Store, UserState, View } from "./ports.ts";
 import type { Place } from "./records.ts";
 import { acceptedState } from "./review.ts";
@@ -40,7 +42,8 @@ export interface UserBlock {
 /** The blocks of one user at several places, of one state. */
 interface UserBlocks {
   readonly stamp: string;
-  readonly byPlace: ReadonlyMap<Place, UserBlock>;
+  /** By groups and place. */
+  readonly byPlace: ReadonlyMap<string, UserBlock>;
 }
 
 /** A block that was built afresh and read back. */
@@ -59,6 +62,11 @@ const CACHE_ENTRIES_MAX = 50_000;
 const CACHE_WEIGHT_MAX = 64 * 2 ** 20;
 /** Users of one account whose codes are computed in the background; the codes of further users, on demand. */
 const BACKGROUND_USERS_MAX = 100;
+/** For so long after a block was asked for, codes of its user are computed ahead. */
+export const ASKED_FOR_MS = 7 * 86_400_000;
+/** How exactly the moment is known: a busy path then seldom writes it. */
+const ASKED_STEP_MS = 60_000;
+const ASKED_USERS_MAX = 100_000;
 /** Background coding starts after this pause in writes: before, the processor is needed, and values may change again. */
 export const QUIET_MS = 250;
 
@@ -86,21 +94,40 @@ export class Blocks {
   readonly #labels: Labels;
   readonly #clock: TimerClock;
   readonly #review: boolean;
-  readonly #cache = new BoundedCache<UserBlocks>({
-    entriesMax: CACHE_ENTRIES_MAX,
-    weightMax: CACHE_WEIGHT_MAX,
-  });
-  readonly #builds = new SharedWork<UserBlock | undefined>();
+  readonly #options: BlocksOptions;
+  /** Those of all groups of labels. */
+  readonly #whole: Blocks;
+  readonly #groups: string;
+  readonly #cache: BoundedCache<UserBlocks>;
+  readonly #builds: SharedWork<UserBlock | undefined>;
+  /** When a block of a user was last asked for. */
+  readonly #askedMs: BoundedCache<number>;
   /** By account. */
   readonly #background = new Map<string, BackgroundCoding>();
+  /** Told of users whose blocks are dropped, since their facts have changed. */
+  onDrop: (account: string, userId: string) => void = () => {};
 
-  constructor({ store, blockWork, keyRing, labels, clock, review = false }: BlocksOptions) {
+  /** @param whole where these are of some groups alone (Groups.text): they are cached apart, and dropped together */
+  constructor(options: BlocksOptions, whole?: Blocks, groups = "") {
+    const { store, blockWork, keyRing, labels, clock, review = false } = options;
+    this.#options = options;
+    this.#whole = whole ?? this;
+    this.#groups = groups;
+    const limits = { entriesMax: CACHE_ENTRIES_MAX, weightMax: CACHE_WEIGHT_MAX };
+    this.#cache = whole === undefined ? new BoundedCache(limits) : whole.#cache;
+    this.#builds = whole === undefined ? new SharedWork() : whole.#builds;
+    this.#askedMs = whole === undefined ? new BoundedCache({ entriesMax: ASKED_USERS_MAX }) : whole.#askedMs;
     this.#store = store;
     this.#blockWork = blockWork;
     this.#keyRing = keyRing;
     this.#labels = labels;
     this.#clock = clock;
     this.#review = review;
+  }
+
+  /** The blocks of what a store and its labels show of some groups. */
+  seenBy(store: Store, labels: Labels, groups: string): Blocks {
+    return new Blocks({ ...this.#options, store, labels }, this.#whole, groups);
   }
 
   /** The block of a view's present state, or undefined where there are no facts. */
@@ -110,15 +137,18 @@ export class Blocks {
     return andThen(this.#store.readStamp(account, userId), (stamp) => {
       if (stamp === undefined) {
         this.#cache.delete(slot);
+        this.#askedMs.delete(slot);
         return undefined;
       }
-      const place = innermost(places);
+      this.#noteAsked(slot);
+      const place = this.#nameOf(places);
       const cached = this.#cache.peek(slot);
       const block = cached?.stamp === stamp ? cached.byPlace.get(place) : undefined;
       if (block !== undefined && (block.nextEndMs === null || nowMs < block.nextEndMs)) return block;
       const name = `${slot}\0${stamp}\0${place}\0${block?.nextEndMs}`;
       return this.#builds.join(name, requester.signal, async (signal) => {
-        const state = acceptedState(await this.#store.readUser(view), this.#review);
+        const stored = await this.#store.readUser(view);
+        const state = this.#review ? await acceptedState(this.#store, view, stored) : stored;
         return state && (await this.build(this.#blockWork.begin({ ...requester, signal }), view, state));
       });
     });
@@ -134,7 +164,7 @@ export class Blocks {
     const { text, carried, carriers } = await this.#blockWork.build(work, {
       facts: codable,
       key: this.#keyRing.writing(account),
-      userId: sealedFor(view),
+      userId: sealOwner(view),
       keep: (codes) => this.#keep(view, codable, codes),
     });
     const room = { used: carriers, max: CARRIERS_MAX };
@@ -142,16 +172,23 @@ export class Blocks {
     const overflow = facts.filter((_, i) => channels[i] === undefined).map(({ label }) => label);
     const block = { userId, stamp, text, overflow, carriers: room, facts, channels, nextEndMs };
     const slot = slotOf(account, userId);
+    this.#noteAsked(slot);
     const cached = this.#cache.peek(slot);
-    const byPlace = new Map(cached?.stamp === stamp ? cached.byPlace : []).set(innermost(places), block);
+    const byPlace = new Map(cached?.stamp === stamp ? cached.byPlace : []).set(this.#nameOf(places), block);
     const weight = [...byPlace.values()].reduce((sum, each) => sum + weightOf(each), 0);
     this.#cache.set(slot, { stamp, byPlace }, weight);
     return block;
   }
 
-  /** Computes the codes that a view's next block needs, in the background. */
+  /** Computes the codes that a view's next block needs, in the background; nothing where nobody asks for blocks. */
   codeInBackground({ account, tier }: Requester, view: View): void {
-    const name = sealedFor(view);
+    if (this.#whole !== this) {
+      this.#whole.codeInBackground({ account, tier }, view);
+      return;
+    }
+    const askedMs = this.#askedMs.peek(slotOf(account, view.userId));
+    if (askedMs === undefined || this.#clock.now() - askedMs > ASKED_FOR_MS) return;
+    const name = sealOwner(view);
     const quietAtMs = this.#clock.now() + QUIET_MS;
     const coding = this.#background.get(account);
     if (coding === undefined) {
@@ -166,7 +203,14 @@ export class Blocks {
 
   /** Takes a user's blocks out of the cache. */
   drop(account: string, userId: string): void {
+    this.#whole.onDrop(account, userId);
     this.#cache.delete(slotOf(account, userId));
+  }
+
+  /** Leaves nothing of a user who was erased. */
+  forget(account: string, userId: string): void {
+    this.drop(account, userId);
+    this.#askedMs.delete(slotOf(account, userId));
   }
 
   get cachedCount(): number {
@@ -203,11 +247,21 @@ export class Blocks {
     // A request may have built the block in the meantime: then its codes are there.
     const isBuilt = () => {
       const cached = this.#cache.peek(slotOf(account, userId));
-      return cached?.stamp === state.stamp && cached.byPlace.has(innermost(places));
+      return cached?.stamp === state.stamp && cached.byPlace.has(this.#nameOf(places));
     };
     const codable = codableFacts(await this.#labels.inOrder(account, state.facts));
     const keep = (codes: readonly ComputedCode[]) => this.#keep(view, codable, codes);
     await this.#blockWork.code(work, codable, keep, () => isQuiet() && !isBuilt());
+  }
+
+  #noteAsked(slot: string): void {
+    const nowMs = this.#clock.now();
+    const knownMs = this.#askedMs.peek(slot);
+    if (knownMs === undefined || nowMs - knownMs >= ASKED_STEP_MS) this.#askedMs.set(slot, nowMs);
+  }
+
+  #nameOf(places: readonly Place[]): string {
+    return `${this.#groups}\0${innermost(places)}`;
   }
 
   #keep({ account, userId }: View, codable: readonly PlacedFact[], codes: readonly ComputedCode[]): void {

@@ -15,7 +15,7 @@ export interface FactRecord {
   readonly revision: number;
   readonly code?: FactCode;
   readonly updatedAtMs: number;
-  /** Since when it has this value, label, end and origin: writing the same again changes only `updatedAtMs`. */
+  /** Since when it has this value, label, end, origin and pin: writing the same again changes only `updatedAtMs`. */
   readonly sinceMs: number;
   /** From this moment on it is no fact any more. */
   readonly expiresAtMs: number | null;
@@ -26,6 +26,8 @@ export interface FactRecord {
   readonly ordinal: number;
   /** Where the value comes from, as the last write of it said that named an origin. */
   readonly origin?: FactOrigin | undefined;
+  /** It comes first where a prompt has not room for all. */
+  readonly pinned?: true | undefined;
 }
 
 /** A value that a label had, with the end that it would have had. */
@@ -85,6 +87,10 @@ export interface FactChange {
   readonly param?: string;
   /** Absent: a value that is there already keeps its own, and another has none; null: none. */
   readonly origin?: FactOrigin | null | undefined;
+  /** The revision that the value has, where it is not a new one: for earlier values of a fact that is renamed. */
+  readonly revision?: number;
+  /** Absent: as it is. */
+  readonly pinned?: boolean | undefined;
 }
 
 /** An item is added to the list on a label at the only place, or removed from the one that counts in the places. */
@@ -98,6 +104,7 @@ export interface ItemChange {
   readonly expiresAtMs: number | null;
   readonly ifRevision?: number;
   readonly origin?: FactOrigin | undefined;
+  readonly pinned?: boolean | undefined;
 }
 
 /** The fact that counts in the places is forgotten; where there is none, what is kept of it at the place `otherwise`. */
@@ -144,6 +151,8 @@ export interface RollbackChange {
   readonly toMs: number;
   readonly dryRun: boolean;
   readonly partial: boolean;
+  /** Only what has not changed since this moment. */
+  readonly unchangedSinceMs?: number | undefined;
 }
 
 export interface MoveChange {

@@ -28,8 +28,11 @@ export function readContext(
   const view = viewOf(account, person, services.clock.now());
   if (include !== "index")
     return andThen(services.blocks.of(requester, view), (block) => block ?? emptyContext(userId));
-  return andThen(services.store.readUser(view), (stored) => {
-    const state = acceptedState(stored, services.review);
+  const { store, review } = services;
+  const accepted = andThen(store.readUser(view), (stored) =>
+    review ? acceptedState(store, view, stored) : stored,
+  );
+  return andThen(accepted, (state) => {
     if (state === undefined) return emptyContext(userId);
     return andThen(services.labels.inOrder(account, state.facts), ({ facts }) => ({
       ...emptyContext(userId),

@@ -7,7 +7,7 @@ import { LABEL_FORM } from "../base/channel-labels.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
 import { missingFact } from "./free-labels.ts";
-import { type Person, sealedFor, viewOf } from "./places.ts";
+import { type Person, sealOwner, viewOf } from "./places.ts";
 import type { FactRecord, View } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
@@ -65,7 +65,7 @@ export async function decodeThroughModel(
   const verified =
     block !== undefined &&
     channel !== undefined &&
-    (await findReadBackFault(services, work, sealedFor(view), {
+    (await findReadBackFault(services, work, sealOwner(view), {
       text: block.text,
       expected: [{ channel, label, value: fact.value }],
       channels: [channel],

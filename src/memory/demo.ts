@@ -60,7 +60,7 @@ export class Demo {
 
   async reset(userId: string): Promise<void> {
     await this.#services.store.forgetUser(DEMO_ACCOUNT, userId);
-    this.#services.blocks.drop(DEMO_ACCOUNT, userId);
+    this.#services.blocks.forget(DEMO_ACCOUNT, userId);
   }
 
   /**

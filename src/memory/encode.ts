@@ -10,7 +10,7 @@ import { Failure, type PresentFact } from "../base/errors.ts";
 import type { FactOrigin } from "../base/fact-origins.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
-import { type MakeLabel, nothingOn, unknownTo, writtenLabel } from "./free-labels.ts";
+import { type MakeLabel, nothingRemembered, unknownTo, writtenLabel } from "./free-labels.ts";
 import { checkAuthor, checkValue } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
 import { nameOf } from "./law/user-memory.ts";
@@ -43,6 +43,7 @@ export interface FactInput {
   /** The revision that the fact must have now; 0: there must be none. */
   readonly ifRevision?: number | undefined;
   readonly origin?: FactOrigin | undefined;
+  readonly pinned?: boolean | undefined;
 }
 
 /** Who writes, and once. */
@@ -130,9 +131,9 @@ export async function writeFacts(
     const isNew = changes.some(({ kind }) => kind === undefined || kind === "append");
     throw isNew
       ? await unknownTo(services, view, outcome.label, outcome.param)
-      : await nothingOn(services, view, outcome.label);
+      : await nothingRemembered(services, view, outcome.label);
   }
-  refuseUnlessStored(outcome, caller, nowMs);
+  requireStored(outcome, caller, nowMs);
   const { channelCount } = outcome;
   const used = isCounted ? outcome.used : undefined;
   const replayed = outcome.outcome === "replayed";
@@ -166,8 +167,12 @@ function asRequested(changes: readonly Change[], revision: number): ReplayedChan
   });
 }
 
-export function quotaOf({ keyId, limit }: Caller, nowMs: number): NonNullable<WriteRequest["quota"]> {
-  return { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
+export function quotaOf(
+  { keyId, limit, counter }: Caller,
+  nowMs: number,
+): NonNullable<WriteRequest["quota"]> {
+  const quota = { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
+  return counter === undefined ? quota : { ...quota, counter };
 }
 
 /** Labels to places; values checked; in a batch the index of the fact at fault is named. */
@@ -181,7 +186,7 @@ async function placeFacts(
   const placed: FactChange[] = [];
   for (const [index, fact] of facts.entries()) {
     try {
-      const { label, value, ifRevision, origin } = fact;
+      const { label, value, ifRevision, origin, pinned } = fact;
       const { terms, free } = await writtenLabel(services, view, fact);
       checkValue(value);
       const place = placeFor(fact.scope ?? terms.scope, view.places);
@@ -200,6 +205,7 @@ async function placeFacts(
         ...(batch ? { param: `facts[${index}].` } : {}),
         ...(ifRevision === undefined ? {} : { ifRevision }),
         origin,
+        pinned,
       });
     } catch (error) {
       if (!batch || !(error instanceof Failure)) throw error;
@@ -242,16 +248,17 @@ function endOf(text: string): number {
 /** What tells a request from another. */
 function fingerprintOf({ operation, userId, project, facts }: EncodeInput, changes: readonly FactChange[]) {
   const values = changes.map(({ label, value }) => [label, value]);
-  const more = facts.map(({ ttlS, expiresAt, scope, ifRevision, description, origin }) => {
+  const more = facts.map(({ ttlS, expiresAt, scope, ifRevision, description, origin, pinned }) => {
     const terms = [ttlS, expiresAt, scope, ifRevision];
-    return [...terms, ...(description === undefined && origin === undefined ? [] : [description, origin])];
+    const later = [description, origin, ...(pinned === undefined ? [] : [pinned])];
+    return later.every((term) => term === undefined) ? terms : [...terms, ...later];
   });
   return [operation, userId, project ?? null, values, more];
 }
 
 type Stored = Extract<WriteOutcome, { channelCount: number }>;
 
-export function refuseUnlessStored(
+export function requireStored(
   outcome: Exclude<WriteOutcome, { outcome: "label_unknown" }>,
   caller: Caller,
   nowMs: number,
@@ -259,7 +266,7 @@ export function refuseUnlessStored(
   if (outcome.outcome === "limit") {
     throw new Failure(
       "monthly_limit_exceeded",
-      `The ${caller.tier} tier allows ${caller.limit} encodes a month; ${outcome.used} are used.`,
+      `The ${caller.counter === undefined ? `${caller.tier} tier` : "account"} allows ${caller.limit} encodes a month; ${outcome.used} are used.`,
       { retryAfterS: Math.ceil((quotaWindow(nowMs).endMs - nowMs) / 1000), used: outcome.used },
     );
   }

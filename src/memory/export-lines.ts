@@ -5,13 +5,16 @@
 
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { parseGroups } from "../base/groups.ts";
+import { patternsOf } from "../base/label-patterns.ts";
 import { TIME_MS_MAX } from "../base/limits.ts";
 import { TIERS } from "../base/tiers.ts";
+import { ACCESS_TOKEN_PREFIX, RECENT_REFRESHES_MAX } from "./grant-tokens.ts";
 import { checkAccount, checkIdentifier, checkNote } from "./identifiers.ts";
 import { KEY_PREFIX } from "./key-format.ts";
 import { checkLabelRecord } from "./label-terms.ts";
-import type { KeyRecord, KeyRequest, LabelRecord } from "./records.ts";
-import { checkUserName, type UserLine, wrong } from "./user-lines.ts";
+import type { KeyGrant, KeyRecord, KeyRequest, LabelRecord } from "./records.ts";
+import { checkUserName, invalidLine, type UserLine } from "./user-lines.ts";
 
 export type ExportLine =
   | { readonly kind: "key"; readonly key: KeyRecord; readonly usage?: readonly DayUsage[] }
@@ -73,10 +76,10 @@ export function parseLine(text: string): ExportLine {
   try {
     line = JSON.parse(text);
   } catch {
-    throw wrong("it is not JSON");
+    throw invalidLine("it is not JSON");
   }
   if (!["key", "label", "account", "user", "request"].includes(line?.kind))
-    throw wrong("it is neither a key, a label, an account, a user nor a request for a key");
+    throw invalidLine("it is neither a key, a label, an account, a user nor a request for a key");
   return line;
 }
 
@@ -90,19 +93,26 @@ export function checkLine(line: ExportLine): void {
 }
 
 function checkKeyLine({ key, usage = [] }: Extract<ExportLine, { kind: "key" }>): void {
-  const { id, hash, account, tier, prefix, note, user, access } = key ?? {};
-  if (typeof account !== "string") throw wrong("the account must be a text");
+  const { id, hash, account, tier, prefix, note, user, access, groups, write } = key ?? {};
+  if (typeof account !== "string") throw invalidLine("the account must be a text");
   checkAccount(account);
   if (typeof hash !== "string" || !/^[0-9a-f]{64}$/.test(hash) || !isId(id))
-    throw wrong("the key has no hash or id");
-  if (!TIERS.includes(tier) || typeof prefix !== "string") throw wrong("the key has no tier or prefix");
-  if (!KEY_PREFIX.test(prefix)) throw wrong("the key's prefix is not how a key begins");
+    throw invalidLine("the key has no hash or id");
+  if (!TIERS.includes(tier) || typeof prefix !== "string") throw invalidLine("the key has no tier or prefix");
+  const { grant } = key;
+  if (grant !== undefined) checkGrant(grant, key);
+  if (grant === undefined ? !KEY_PREFIX.test(prefix) : prefix !== ACCESS_TOKEN_PREFIX)
+    throw invalidLine("the key's prefix is not how a key begins");
   const { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = key;
-  if (typeof note !== "string") throw wrong("the key has no note or times");
+  if (typeof note !== "string") throw invalidLine("the key has no note or times");
   checkNote(note);
-  if (user !== null && typeof user !== "string") throw wrong("the key's user must be a text");
+  if (user !== null && typeof user !== "string") throw invalidLine("the key's user must be a text");
   if (user !== null) checkIdentifier(user, "user_id");
-  if (!["read", "write"].includes(access)) throw wrong("the key's access is neither read nor write");
+  if (!["read", "write"].includes(access)) throw invalidLine("the key's access is neither read nor write");
+  if (groups !== undefined && (typeof groups !== "string" || parseGroups(groups).text !== groups))
+    throw invalidLine("the key's groups are not in their order");
+  if (write !== undefined && (typeof write !== "string" || patternsOf(write)?.text !== write))
+    throw invalidLine("the key's labels to write are not in their order");
   checkTimes("the key", createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs);
   const isSound = ({ day, count }: Partial<DayUsage>) =>
     typeof day === "string" &&
@@ -112,38 +122,55 @@ function checkKeyLine({ key, usage = [] }: Extract<ExportLine, { kind: "key" }>)
     // 0 is sound: a rollback that only forgets is counted so.
     count! >= 0;
   if (!Array.isArray(usage) || !usage.every((use) => isSound(use ?? {})))
-    throw wrong("the usage has no day or count");
+    throw invalidLine("the usage has no day or count");
+}
+
+function checkGrant(grant: KeyGrant, { user }: KeyRecord): void {
+  const { keyId, resource, client, returnsTo, refreshes, recentMs } = grant ?? {};
+  const areTexts = [resource, returnsTo].every((text) => typeof text === "string" && text.length <= 512);
+  const isSound =
+    areTexts &&
+    user !== null &&
+    isId(keyId) &&
+    typeof client === "string" &&
+    /^[0-9a-f]{64}$/.test(client) &&
+    Number.isSafeInteger(refreshes) &&
+    refreshes >= 0 &&
+    Array.isArray(recentMs) &&
+    recentMs.length <= Math.min(refreshes, RECENT_REFRESHES_MAX);
+  if (!isSound) throw invalidLine("the key's grant has no key, resource or client");
+  checkTimes("the key's grant", 0, ...recentMs);
 }
 
 function checkLabelLine({ account, label }: LabelLine): void {
-  if (typeof account !== "string") throw wrong("the account must be a text");
+  if (typeof account !== "string") throw invalidLine("the account must be a text");
   checkAccount(account);
   const { oneOf = null } = label ?? {};
   if (oneOf !== null && !(Array.isArray(oneOf) && oneOf.every((value) => typeof value === "string")))
-    throw wrong("one_of must be a list of texts");
+    throw invalidLine("one_of must be a list of texts");
   checkLabelRecord(label);
 }
 
 function checkAccountLine({ account, strict }: AccountLine): void {
-  if (typeof account !== "string" || strict !== true) throw wrong("the account has no name or strict");
+  if (typeof account !== "string" || strict !== true) throw invalidLine("the account has no name or strict");
   checkAccount(account);
 }
 
 function checkRequestLine({ request }: Extract<ExportLine, { kind: "request" }>): void {
   const { id, name, email, purpose, tier, status, createdAtMs, decidedAtMs, keyId } = request ?? {};
   if (![name, email, purpose].every((text) => typeof text === "string") || !isId(id))
-    throw wrong("the request has no id, name, email or purpose");
+    throw invalidLine("the request has no id, name, email or purpose");
   if (!TIERS.includes(tier) || !["open", "approved", "declined"].includes(status))
-    throw wrong("the request has no tier or status");
-  if (keyId !== null && !isId(keyId)) throw wrong("the request has no key_id");
+    throw invalidLine("the request has no tier or status");
+  if (keyId !== null && !isId(keyId)) throw invalidLine("the request has no key_id");
   checkTimes("the request", createdAtMs, decidedAtMs);
 }
 
 function checkTimes(what: string, createdAtMs: number, ...others: (number | null)[]): void {
   const times = [createdAtMs, ...others.filter((time) => time !== null)];
-  if (!times.every(Number.isInteger)) throw wrong(`${what} has no note or times`);
+  if (!times.every(Number.isInteger)) throw invalidLine(`${what} has no note or times`);
   if (times.some((time) => time < 0 || time > TIME_MS_MAX))
-    throw wrong(`${what} has a time that is not from 0 to ${TIME_MS_MAX}`);
+    throw invalidLine(`${what} has a time that is not from 0 to ${TIME_MS_MAX}`);
 }
 
 function isId(id: unknown): boolean {

@@ -2,10 +2,11 @@
 
 import { Failure } from "../base/errors.ts";
 import { revisionMismatch } from "./encode.ts";
-import { allFreeLabels, factNotFound, namedLabel, nothingOn } from "./free-labels.ts";
+import { allFreeLabels } from "./free-label-list.ts";
+import { factNotFound, namedLabel, nothingRemembered } from "./free-labels.ts";
 import { byChannel, isFree, type OnChannel } from "./labels.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
-import type { FactRecord } from "./ports.ts";
+import type { ErasedCounts, FactRecord } from "./ports.ts";
 import type { Scope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
@@ -62,7 +63,7 @@ export async function forgetFact(
       },
     ],
   });
-  if (outcome.outcome === "label_unknown") throw await nothingOn(services, view, label);
+  if (outcome.outcome === "label_unknown") throw await nothingRemembered(services, view, label);
   if (outcome.outcome === "conflict") throw revisionMismatch(label, outcome.present);
   if (outcome.outcome !== "stored" || !outcome.changes.some(({ found }) => found)) throw factNotFound(label);
   services.blocks.drop(account, input.userId);
@@ -70,10 +71,18 @@ export async function forgetFact(
 }
 
 /** Forgets a user with everything in all projects; with a project, that place and those inside it. */
-export async function forgetUser(services: MemoryServices, account: string, person: Person): Promise<void> {
+export async function forgetUser(
+  services: MemoryServices,
+  account: string,
+  person: Person,
+): Promise<ErasedCounts> {
   const { userId, project } = person;
   const { places } = viewOf(account, person, 0);
-  const known = await services.store.forgetUser(account, userId, project && innermost(places));
-  services.blocks.drop(account, userId);
-  if (!known) throw new Failure("not_found", "There is nothing stored for this user.", { param: "user_id" });
+  const place = project === undefined ? undefined : innermost(places);
+  const erased = await services.store.forgetUser(account, userId, place);
+  if (project === undefined) services.blocks.forget(account, userId);
+  else services.blocks.drop(account, userId);
+  if (erased === undefined)
+    throw new Failure("not_found", "There is nothing stored for this user.", { param: "user_id" });
+  return erased;
 }

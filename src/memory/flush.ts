@@ -8,7 +8,7 @@ import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { FlushedBlock, UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
-import { type Person, sealedFor, viewOf } from "./places.ts";
+import { type Person, sealOwner, viewOf } from "./places.ts";
 import type { UserState, View } from "./ports.ts";
 import { expectedFacts, findReadBackFault } from "./reading.ts";
 import { acceptedState } from "./review.ts";
@@ -25,9 +25,11 @@ export async function flushUser(
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
   const { account } = requester;
   const view = viewOf(account, input, services.clock.now());
-  const state = acceptedState(await services.store.readUser(view), services.review);
+  const { store, review } = services;
+  const stored = await store.readUser(view);
+  const state = review ? await acceptedState(store, view, stored) : stored;
   if (state === undefined) return EMPTY;
-  const name = [account, sealedFor(view), state.stamp, state.nextEndMs].join("\0");
+  const name = [account, sealOwner(view), state.stamp, state.nextEndMs, services.groups.text].join("\0");
   return services.flushes.join(name, requester.signal, (signal) =>
     buildAndCompare(services, services.blockWork.begin({ ...requester, signal }), view, state),
   );
@@ -41,7 +43,7 @@ async function buildAndCompare(
 ): Promise<FlushedBlock> {
   const isFaithful = async ({ text, facts, channels }: UserBlock) => {
     const expected = expectedFacts(facts, channels);
-    return (await findReadBackFault(services, work, sealedFor(view), { text, expected })) === undefined;
+    return (await findReadBackFault(services, work, sealOwner(view), { text, expected })) === undefined;
   };
   let block = await services.blocks.build(work, view, state);
   let faithful = await isFaithful(block);

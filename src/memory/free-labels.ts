@@ -13,11 +13,9 @@ import { CHANNEL_COUNT } from "../base/limits.ts";
 import { checkLabelText } from "./label-terms.ts";
 import { isFree, type LabelTerms, nearLabel, oneOf, plain, unknownLabel } from "./labels.ts";
 import type { FreeTerms, Store, View } from "./ports.ts";
-import type { FreeLabel } from "./records.ts";
+import { requireGroup } from "./rights.ts";
 import type { MemoryServices } from "./services.ts";
 
-/** Labels that are read in one go. */
-const READ_MAX = 256;
 /** Labels with one beginning that are read to find a near one: reading them is most of what a hint costs. */
 const ALIKE_MAX = 64;
 
@@ -26,7 +24,7 @@ const STANDARD_GROUPS: ReadonlySet<string> = new Set(CHANNELS.map(({ label }) =>
 /** Whether an unknown label is made; "certain": also one that is a slip away from another. */
 export type MakeLabel = boolean | "certain";
 
-type Asked = Pick<MemoryServices, "labels" | "store">;
+type Asked = Pick<MemoryServices, "labels" | "store" | "groups">;
 type Who = Pick<View, "account" | "userId">;
 
 /** A label that a call names, and what the law is told of a free one. */
@@ -37,6 +35,7 @@ export interface NamedLabel {
 
 /** A label that must be there: whether a free one is, the law says. */
 export async function namedLabel(services: Asked, who: Who, label: string): Promise<NamedLabel> {
+  requireGroup(services.groups, label);
   const terms = await services.labels.lookUp(who.account, label);
   if (terms === undefined) throw await unknownTo(services, who, label);
   return { terms, free: isFree(terms) ? { make: false } : undefined };
@@ -75,11 +74,11 @@ function describedElsewhere({ label, channel }: LabelTerms): Failure {
 export async function missingFact(services: Asked, who: Who, label: string): Promise<Failure> {
   const terms = await services.labels.lookUp(who.account, label);
   const isKnown = terms !== undefined && (!isFree(terms) || (await hasLabel(services.store, who, label)));
-  return isKnown ? factNotFound(label) : nothingOn(services, who, label);
+  return isKnown ? factNotFound(label) : nothingRemembered(services, who, label);
 }
 
 /** What a call is told that reads, changes or takes away what nobody has written. */
-export async function nothingOn(services: Asked, who: Who, label: string): Promise<Failure> {
+export async function nothingRemembered(services: Asked, who: Who, label: string): Promise<Failure> {
   const { code, message, extra } = await unknownTo(services, who, label);
   if (!LABEL_FORM.test(label)) return new Failure(code, message, extra);
   const question = extra.hint === undefined ? "" : `Did you mean ${extra.hint}? `;
@@ -101,22 +100,6 @@ export async function unknownTo(
   const hint = nearLabel(label, known) ?? oneOf(await nearFreeLabels(store, who, label));
   const { code, message, extra } = unknownLabel(hint, known.isStrict);
   return new Failure(code, message, { ...extra, param: `${param}label` });
-}
-
-/** All that a person has made, page by page. */
-export async function allFreeLabels(
-  store: Pick<Store, "readFreeLabels">,
-  { account, userId }: Who,
-  turn: () => Promise<unknown>,
-): Promise<Map<string, FreeLabel>> {
-  const labels = new Map<string, FreeLabel>();
-  for (let after = ""; ; ) {
-    const page = await store.readFreeLabels(account, userId, { prefix: "", after, limit: READ_MAX });
-    for (const label of page) labels.set(label.label, label);
-    if (page.length < READ_MAX) return labels;
-    after = page[READ_MAX - 1].label;
-    await turn();
-  }
 }
 
 async function hasLabel(store: Store, { account, userId }: Who, label: string): Promise<boolean> {

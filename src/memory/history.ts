@@ -9,14 +9,7 @@ import { Failure } from "../base/errors.ts";
 import type { FactOrigin } from "../base/fact-origins.ts";
 import { atOnce, inSlices, type Sliced } from "../base/slices.ts";
 import type { Caller } from "./authentication.ts";
-import {
-  type EncodeResult,
-  lifeEnd,
-  quotaOf,
-  refuseUnlessStored,
-  type WriteInput,
-  writeFacts,
-} from "./encode.ts";
+import { type EncodeResult, lifeEnd, quotaOf, requireStored, type WriteInput, writeFacts } from "./encode.ts";
 import type { UserEvent } from "./events.ts";
 import { missingFact, namedLabel } from "./free-labels.ts";
 import { checkAuthor } from "./identifiers.ts";
@@ -175,6 +168,8 @@ export interface RollbackInput extends WriteInput {
   readonly dryRun?: boolean | undefined;
   /** Puts back what can be, where the history of some labels does not reach back that far. */
   readonly partial?: boolean | undefined;
+  /** Goes back only with what has not changed since this moment. */
+  readonly unchangedSinceMs?: number | undefined;
 }
 
 export interface RolledBack {
@@ -191,6 +186,8 @@ export interface RollbackResult {
   readonly unreached: readonly { readonly place: Place; readonly label: string }[];
   readonly isDone: boolean;
   readonly used: number | undefined;
+  /** What is left as it is, because it has changed again since the moment that was named. */
+  readonly changedSince: readonly { readonly place: Place; readonly label: string }[];
 }
 
 /** Puts a user back to a moment at all places, or at that of the call and those inside it: all or none. */
@@ -208,6 +205,7 @@ export async function rollBack(
     partial = false,
     writtenBy = null,
     sessionId = null,
+    unchangedSinceMs,
   } = input;
   const nowMs = services.clock.now();
   const { places } = viewOf(account, input, nowMs);
@@ -219,15 +217,15 @@ export async function rollBack(
     userId,
     places: [],
     nowMs,
-    changes: [{ kind: "rollback", within, toMs, dryRun, partial }],
+    changes: [{ kind: "rollback", within, toMs, dryRun, partial, unchangedSinceMs }],
     writtenBy,
     sessionId,
     quota: quotaOf(caller, nowMs),
   });
   assert(outcome.outcome !== "label_unknown", "a rollback names no label");
-  refuseUnlessStored(outcome, caller, nowMs);
+  requireStored(outcome, caller, nowMs);
   assert(outcome.outcome === "stored" && outcome.report?.rollback !== undefined, "a rollback is reported");
-  const { changes, unreached, isDone } = outcome.report.rollback;
+  const { changes, unreached, isDone, changedSince } = outcome.report.rollback;
   const isChanged = isDone && changes.length > 0;
   if (isChanged) services.blocks.drop(account, userId);
   return {
@@ -235,6 +233,7 @@ export async function rollBack(
     unreached: await inOrder(services, account, unreached),
     isDone,
     used: isChanged ? outcome.used : undefined,
+    changedSince: await inOrder(services, account, changedSince),
   };
 }
 

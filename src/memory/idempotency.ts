@@ -1,11 +1,12 @@
 /**
  * Idempotency-Key: the first answer is kept for 24 hours, in the transaction that writes the facts, and given
- * again to the same request, byte by byte. Of the request a keyed digest is kept. What the answer says beyond the request
- * (a list, the fact that was there before) goes at once when something of the user is forgotten.
+ * again to the same request, byte by byte. Of the request a keyed digest is kept; its key changes with the master key
+ * that writes, so a repeated request is known by those of the others too. What the answer says beyond the request (a list,
+ * the fact that was there before) goes at once when something of the user is forgotten.
  */
 
 import { hash } from "node:crypto";
-import { assert } from "../base/assert.ts";
+import { assert, elementAt } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
 import { checkIdempotencyKey } from "./identifiers.ts";
@@ -15,7 +16,7 @@ const KEPT_MS = 24 * 3600 * 1000;
 
 /** The request that an Idempotency-Key stands for. */
 export interface KeyedRequest {
-  readonly caller: Pick<Caller, "keyId" | "token" | "user">;
+  readonly caller: Pick<Caller, "keyId" | "token" | "user" | "groups" | "write">;
   readonly nowMs: number;
   readonly fingerprinted: readonly unknown[];
 }
@@ -24,11 +25,12 @@ type IdempotencyKey = NonNullable<WriteRequest["idempotency"]>;
 
 export class IdempotencyGate {
   /** Prefixed to each text before hashing; a keyed hash is all that is needed. */
-  readonly #secret: string;
+  readonly #secrets: readonly string[];
   readonly #inFlight = new Set<string>();
 
-  constructor(secret: Uint8Array) {
-    this.#secret = Buffer.from(secret).toString("hex");
+  /** @param secrets the last one makes the digest that is kept */
+  constructor(secrets: readonly Uint8Array[]) {
+    this.#secrets = secrets.map((secret) => Buffer.from(secret).toString("hex"));
   }
 
   /**
@@ -65,11 +67,14 @@ export class IdempotencyGate {
   /** What is kept of the request, and what its first answer is found by. */
   recordOf(given: string, { caller, nowMs, fingerprinted }: KeyedRequest): IdempotencyKey {
     checkIdempotencyKey(given);
-    const { keyId, token, user } = caller;
-    // Tokens of one key belong to many users: the Idempotency-Key of one must not match that of another.
-    const key =
-      token === undefined ? given : hash("sha256", JSON.stringify([this.#secret, user, given]), "hex");
-    const digest = hash("sha256", this.#secret + JSON.stringify(fingerprinted), "hex");
-    return { keyId, key, fingerprint: Buffer.from(digest, "hex"), expiresAtMs: nowMs + KEPT_MS };
+    const { keyId, token, user, groups, write } = caller;
+    // Tokens of one key belong to many users and groups: the Idempotency-Key of one must not match that of another.
+    const owner = [user, given, groups?.text, ...(write === undefined ? [] : [write.text])];
+    const key = token === undefined ? given : hash("sha256", JSON.stringify(owner), "hex");
+    const text = JSON.stringify(fingerprinted);
+    const digests = this.#secrets.map((secret) => Buffer.from(hash("sha256", secret + text, "hex"), "hex"));
+    const fingerprint = elementAt(digests, digests.length - 1);
+    const otherFingerprints = digests.slice(0, -1);
+    return { keyId, key, fingerprint, otherFingerprints, expiresAtMs: nowMs + KEPT_MS };
   }
 }

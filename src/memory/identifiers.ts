@@ -85,6 +85,16 @@ export function checkAccount(account: string): void {
   );
 }
 
+/** Names of operators have the form of those of accounts. */
+export function checkOperator(name: string): void {
+  if (ACCOUNT.test(name)) return;
+  throw new Failure(
+    "invalid_request",
+    "An operator's name is 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
+    { param: "name" },
+  );
+}
+
 /** An operator's note on a key: the name and address of an approved request fit in. It may be empty. */
 export function checkNote(note: string): void {
   const fault =

@@ -7,14 +7,17 @@ import { randomUUID } from "node:crypto";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { groupsOf } from "../base/groups.ts";
+import { labelPatterns } from "../base/label-patterns.ts";
 import { withThousands } from "../base/thousands.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { unusedAccounts } from "./account-names.ts";
 import { checkAccount, checkIdentifier, checkNote, checkRequestTexts } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
 import type { FactStore, KeyStore } from "./ports.ts";
-import { dayOf, quotaWindow } from "./quota.ts";
-import type { AddKeyOutcome, KeyAccess, KeyRecord, KeyRequest } from "./records.ts";
+import { accountCounter, dayOf, quotaWindow } from "./quota.ts";
+import type { AccountRecord, AddKeyOutcome, KeyAccess, KeyRecord, KeyRequest } from "./records.ts";
+import { usedOnDays } from "./usage.ts";
 
 export interface NewKey {
   readonly account: string;
@@ -24,6 +27,10 @@ export interface NewKey {
   /** Binds the key to one user. */
   readonly user?: string | null | undefined;
   readonly access?: KeyAccess | undefined;
+  /** Limits the key to groups of labels. */
+  readonly groups?: string | null | undefined;
+  /** Limits what it may write. */
+  readonly write?: readonly string[] | null | undefined;
 }
 
 /** The key itself is here and nowhere else. */
@@ -46,22 +53,31 @@ export interface Approval extends Omit<NewKey, "account"> {
   readonly join?: boolean | undefined;
 }
 
+interface KeyTerms {
+  readonly newId?: () => string;
+  readonly tier?: Tier;
+}
+
 type ManagedStore = KeyStore & Pick<FactStore, "walkUsers">;
 
 /** Requests that may be open at a time. */
 const OPEN_REQUESTS_MAX = 1_000;
 /** Keys and users of an account are counted no further. */
 const COUNT_MAX = 1_000;
+const LIMIT_MAX = 1_000_000_000_000;
 
 export class KeyManager {
   readonly #store: ManagedStore;
   readonly #clock: Clock;
   readonly #newId: () => string;
+  /** Of a key that is made without one. */
+  readonly #tier: Tier;
 
-  constructor(store: ManagedStore, clock: Clock, newId = randomId) {
+  constructor(store: ManagedStore, clock: Clock, { newId = randomId, tier = "unlimited" }: KeyTerms = {}) {
     this.#store = store;
     this.#clock = clock;
     this.#newId = newId;
+    this.#tier = tier;
   }
 
   async create(wanted: NewKey): Promise<MadeKey> {
@@ -80,11 +96,13 @@ export class KeyManager {
     const user = wanted.user ?? null;
     if (user !== null) checkIdentifier(user, "user");
     checkNote(wanted.note ?? "");
+    const groups = groupsOf(wanted.groups)?.text;
+    const write = wanted.write == null ? undefined : labelPatterns(wanted.write).text;
     const key = newApiKey();
     const record: KeyRecord = {
       id: this.#newId(),
       account: wanted.account,
-      tier: wanted.tier ?? "free",
+      tier: wanted.tier ?? this.#tier,
       hash: hashOfKey(key),
       prefix: key.slice(0, KEY_PREFIX_LENGTH),
       note: wanted.note ?? "",
@@ -94,6 +112,8 @@ export class KeyManager {
       expiresAtMs,
       revokedAtMs: null,
       lastUsedAtMs: null,
+      ...(groups === undefined ? {} : { groups }),
+      ...(write === undefined ? {} : { write }),
     };
     return { key, record };
   }
@@ -113,33 +133,59 @@ export class KeyManager {
     return record;
   }
 
+  /** What the key has used in this month counts. */
+  async changeTier(id: string, tier: Tier): Promise<KeyRecord> {
+    const { month } = quotaWindow(this.#clock.now());
+    return known(await this.#store.changeKey(id, { tier, month }));
+  }
+
+  /** All keys of the account together, in place of what each of their tiers allows; null: as the tiers say. */
+  async limitAccount(account: string, monthlyLimit: number | null): Promise<AccountRecord> {
+    checkAccount(account);
+    if (monthlyLimit !== null && !(monthlyLimit >= 0 && monthlyLimit <= LIMIT_MAX)) {
+      const detail = `monthly_limit is a whole number from 0 to ${withThousands(LIMIT_MAX)}, or null.`;
+      throw new Failure("invalid_request", detail, { param: "monthly_limit" });
+    }
+    const { month } = quotaWindow(this.#clock.now());
+    const record = await this.#store.changeAccount(account, monthlyLimit, month);
+    if (record === undefined)
+      throw new Failure("not_found", `There is no account ${account}.`, { param: "account" });
+    return record;
+  }
+
   list(account?: string): Promise<KeyRecord[]> {
     if (account !== undefined) checkAccount(account);
     return this.#store.listKeys(account);
   }
 
-  async accounts(): Promise<{ account: string; createdAtMs: number; keys: number }[]> {
+  async accounts(): Promise<(AccountRecord & { keys: number; usedThisMonth: number | null })[]> {
     const keyCounts = new Map<string, number>();
-    for (const { account } of await this.#store.listKeys())
+    for (const { account } of (await this.#store.listKeys()).filter(isKey))
       keyCounts.set(account, (keyCounts.get(account) ?? 0) + 1);
+    const { month } = quotaWindow(this.#clock.now());
     const accounts = await this.#store.listAccounts();
-    return accounts.map(({ account, createdAtMs }) => ({
-      account,
-      createdAtMs,
-      keys: keyCounts.get(account) ?? 0,
-    }));
+    return Promise.all(
+      accounts.map(async (record) => ({
+        ...record,
+        keys: keyCounts.get(record.account) ?? 0,
+        usedThisMonth:
+          record.monthlyLimit === undefined
+            ? null
+            : await this.#store.readUsage(accountCounter(record.account), month),
+      })),
+    );
   }
 
   async usage(filter: { keyId?: string; account?: string; from: string; to: string }): Promise<KeyUsage[]> {
     const { month } = quotaWindow(this.#clock.now());
     const keys = (await this.list(filter.account)).filter(
-      ({ id }) => filter.keyId === undefined || id === filter.keyId,
+      (key) => isKey(key) && (filter.keyId === undefined || key.id === filter.keyId),
     );
     return Promise.all(
       keys.map(async (key) => ({
         key,
         limit: TIER_LIMITS[key.tier],
-        usedThisMonth: await this.#store.readUsage(key.id, month),
+        usedThisMonth: await usedOnDays(this.#store, key.id, month),
         days: await this.#store.readDailyUsage(key.id, filter.from, filter.to),
       })),
     );
@@ -226,7 +272,7 @@ export class KeyManager {
   }
 
   async #accountExists(account: string): Promise<Failure> {
-    const keys = (await this.#store.listKeys(account)).length;
+    const keys = (await this.#store.listKeys(account)).filter(isKey).length;
     let users = 0;
     for await (const _user of this.#store.walkUsers(account)) {
       users += 1;
@@ -249,6 +295,11 @@ export class KeyManager {
     assert(request.id === id && request.status === "declined", "the request that was named is declined");
     return request;
   }
+}
+
+/** What was allowed to an application counts to the key that allowed it. */
+function isKey({ grant }: KeyRecord): boolean {
+  return grant === undefined;
 }
 
 /** A key that was not stored must not be handed out. */

@@ -204,6 +204,8 @@ export function checkTerms(terms: NewLabel): void {
     throw refuse("max_bytes", `must be from 1 to ${VALUE_BYTES_MAX}`);
   if (ttlS !== null && !isIn(ttlS, 1, TTL_S_MAX)) throw refuse("ttl_s", `must be from 1 to ${TTL_S_MAX}`);
   if (scope !== null && !SCOPES.includes(scope)) throw refuse("scope", "must be person, project or worktree");
+  if (terms.writers !== undefined && terms.writers !== "account")
+    throw refuse("writers", "must be account or everyone");
 }
 
 /** Throws unless a record that comes from an export is one. */

@@ -57,6 +57,8 @@ export class AccountLabels {
   readonly all: readonly LabelTerms[];
   /** How many labels the account may still add. Those that it has removed count: their channels are theirs. */
   readonly free: number;
+  /** Labels for the account's own key. */
+  readonly reserved: ReadonlySet<string>;
   /** The account's persons make no labels. */
   readonly isStrict: boolean;
   readonly #byLabel: ReadonlyMap<string, LabelTerms>;
@@ -74,8 +76,12 @@ export class AccountLabels {
     const own = records
       .filter(({ channel }) => channel >= CHANNEL_COUNT)
       .map((record) => ({ ...record, scope: record.scope ?? ("person" as const) }));
-    this.all = [...standard, ...own.filter(({ removed }) => removed !== true)];
+    // A standard label is there for everybody but a caller who does not see its group.
+    const isThere = ({ channel }: Pick<LabelTerms, "channel">) => changed.get(channel)?.removed !== true;
+    this.all = [...standard, ...own].filter(isThere);
     this.free = CHANNEL_COUNT_MAX - CHANNEL_COUNT - own.length;
+    const isReserved = ({ writers }: LabelTerms) => writers === "account";
+    this.reserved = new Set(this.all.filter(isReserved).map(({ label }) => label));
     this.#byLabel = new Map(this.all.map((terms) => [terms.label, terms]));
     // A block that was made before has labels in it that were removed since.
     this.#byChannel = new Map([...standard, ...own].map((terms) => [terms.channel, terms]));

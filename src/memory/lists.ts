@@ -19,7 +19,8 @@ export async function changeList(
   kind: "append" | "remove",
   input: ItemInput,
 ): Promise<EncodeResult> {
-  const { userId, project, label, item, scope, ttlS, expiresAt, ifRevision, description, origin } = input;
+  const { userId, project, label, item, scope, ttlS, expiresAt, ifRevision, description, origin, pinned } =
+    input;
   checkItem(item);
   const view = viewOf(caller.account, input, services.clock.now());
   const { terms, free } =
@@ -30,12 +31,22 @@ export async function changeList(
   const expiresAtMs = lifeEnd(input, terms, view.nowMs);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   return writeFacts(services, caller, input, view, {
-    changes: [{ kind, label, places, item, terms, free, expiresAtMs, ...condition, origin }],
+    changes: [{ kind, label, places, item, terms, free, expiresAtMs, ...condition, origin, pinned }],
     label,
     fingerprinted: [
       kind,
       userId,
-      [label, item, scope, ttlS, expiresAt, ifRevision, description, origin],
+      [
+        label,
+        item,
+        scope,
+        ttlS,
+        expiresAt,
+        ifRevision,
+        description,
+        origin,
+        ...(pinned === undefined ? [] : [pinned]),
+      ],
       project,
     ],
   });

@@ -10,7 +10,7 @@ import type { Clock } from "../base/clock.ts";
 export interface KeyHolder {
   readonly keyId: string;
   readonly expiresAtMs: number | null;
-  readonly token?: { readonly expiresAtMs: number } | undefined;
+  readonly token?: { readonly expiresAtMs: number; readonly grantId?: string } | undefined;
 }
 
 export interface LiveCallersOptions<C> {
@@ -48,7 +48,7 @@ export class LiveCallers<C extends KeyHolder> {
    * @returns ends the watch
    */
   watch(caller: C, onEnd: () => void): () => void {
-    const name = `${caller.keyId} ${caller.token?.expiresAtMs}`;
+    const name = `${caller.keyId} ${caller.token?.expiresAtMs} ${caller.token?.grantId}`;
     const known = this.#watched.get(name);
     const watched = known ?? { caller, ends: new Set(), version: undefined, untilMs: callerEndMs(caller) };
     this.#watched.set(name, watched);

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import { atOnce, inSlices, type Sliced } from "../base/slices.ts";
+import { eraseUser } from "./erasure.ts";
 import type { EventIds, EventIdsOf } from "./event-ids.ts";
 import {
   EVENTS_KEPT_MS,
@@ -92,11 +93,7 @@ export class LocalEvents implements EventSource {
       this.#tellWrite(request, outcome);
       return outcome;
     };
-    told.forgetUser = async (account, userId, place) => {
-      const changes = [{ kind: "erase", within: place ?? null } as const];
-      const outcome = await told.write({ account, userId, changes, places: [], nowMs: this.#clock.now() });
-      return outcome.outcome === "stored" && outcome.report?.erased === true;
-    };
+    told.forgetUser = (...erased) => eraseUser(told, this.#clock.now(), ...erased);
     const tellEnded = (ended: readonly EndedFact[]) => {
       for (const fact of ended) this.#tellEnded(fact);
       return ended;

@@ -8,11 +8,12 @@ import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/errors.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
-import { allFreeLabels } from "./free-labels.ts";
+import { allFreeLabels } from "./free-label-list.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
+import { quotaWindow } from "./quota.ts";
 import type { KeyRequest } from "./records.ts";
-import { ALL_DAYS, accountsWithKeys, exportLines, inGroups, lineImport } from "./transfer.ts";
+import { ALL_DAYS, accountsWithKeys, exportLines, inBatches, lineImport } from "./transfer.ts";
 
 export interface MoveReport {
   readonly keys: number;
@@ -35,10 +36,14 @@ export async function moveStore(
     throw new Failure("conflict", "The store to copy into holds keys or users already.");
   }
   const importLine = lineImport(to, { nowMs: options.nowMs, withKeys: true });
-  await inGroups(exportLines(from, { nowMs: options.nowMs }), async (line) => {
+  await inBatches(exportLines(from, { nowMs: options.nowMs }), async (line) => {
     await importLine(JSON.stringify(line));
     if (line.kind === "user") options.step("copied");
   });
+  const { month } = quotaWindow(options.nowMs);
+  for (const { account, monthlyLimit } of await from.listAccounts())
+    if (monthlyLimit !== undefined) await to.changeAccount(account, monthlyLimit, month);
+  for (const operator of await from.operators.list()) await to.operators.add(operator);
   return compareStores(from, to, { nowMs: options.nowMs, step: () => options.step("compared") });
 }
 
@@ -60,6 +65,11 @@ export async function compareStores(
       await to.readDailyUsage(id, ...ALL_DAYS),
     );
   }
+  check("the operators", await from.operators.list(), await to.operators.list());
+  for (const { account, monthlyLimit } of await from.listAccounts()) {
+    const copied = await to.readAccount(account);
+    check(`the limit of account ${account}`, monthlyLimit, copied?.monthlyLimit);
+  }
   const { sound, leftOut } = sortRequests(await from.listKeyRequests());
   check("the requests for keys", sound, await to.listKeyRequests());
   const accounts = new Set<string>();
@@ -72,7 +82,7 @@ export async function compareStores(
   for (const account of await accountsWithKeys(from)) await checkAccount(account);
   let users = 0;
   let facts = 0;
-  await inGroups(from.walkUsers(), async ({ account, userId }) => {
+  await inBatches(from.walkUsers(), async ({ account, userId }) => {
     if (account === DEMO_ACCOUNT) return;
     await checkAccount(account);
     const [before, after] = [

@@ -58,7 +58,7 @@ export function innermost(places: readonly Place[]): Place {
 }
 
 /** Whom a block is sealed for. No user_id holds U+0000, so none names the place of another. */
-export function sealedFor({ userId, places }: Pick<View, "userId" | "places">): string {
+export function sealOwner({ userId, places }: Pick<View, "userId" | "places">): string {
   const place = innermost(places);
   return place === OWN_PLACE ? userId : `${userId}\0${place}`;
 }

@@ -7,6 +7,7 @@
  * certain. A read that meets a damaged record fails with `store_corrupt`.
  */
 
+import type { Groups } from "../base/groups.ts";
 import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { FactCode } from "../blockwork/fact-code.ts";
 import type { Change, EarlierFact, FactRecord } from "./changes.ts";
@@ -18,14 +19,18 @@ import type {
   EndedFact,
   FreeLabel,
   KeyApproval,
+  KeyChange,
+  KeyGrant,
   KeyRecord,
   KeyRequest,
   LabelChange,
   LabelRecord,
+  OperatorRecord,
   Place,
   RemoveLabelOutcome,
   UserChange,
 } from "./records.ts";
+import type { Writable } from "./rights.ts";
 
 export type * from "./changes.ts";
 /** A store keeps code bits without knowing what they mean. */
@@ -33,6 +38,9 @@ export type { FactCode };
 
 /** A code, and the fact that it was computed from. */
 export type PlacedCode = Required<Pick<FactRecord, "place" | "label" | "value" | "revision" | "code">>;
+
+/** A vector, and the fact that it was made of. A store keeps its bytes without knowing what they mean. */
+export type PlacedVector = Pick<FactRecord, "place" | "label" | "revision"> & { readonly vector: Uint8Array };
 
 /** What a read sees: a user's facts in these places, at this moment. */
 export interface View {
@@ -77,6 +85,10 @@ export interface WriteRequest {
   /** The places whose labels the outcome counts. */
   readonly places: readonly Place[];
   readonly nowMs: number;
+  /** The groups whose labels are counted, and rolled back; absent: all. What a change names is in them. */
+  readonly groups?: Groups;
+  /** What its author may write; absent: everything. */
+  readonly writable?: Writable;
   readonly writtenBy?: string | null;
   readonly sessionId?: string | null;
   /** What the write counts against, one for each value; absent for imports and the demo. */
@@ -85,12 +97,16 @@ export interface WriteRequest {
     readonly month: string;
     readonly day: string;
     readonly limit: number | null;
+    /** What the limit is counted by, where it is not the key: all keys of a limited account together. */
+    readonly counter?: string | undefined;
   };
   readonly idempotency?:
     | {
         readonly keyId: string;
         readonly key: string;
         readonly fingerprint: Uint8Array;
+        /** Those by which the same request may have been kept before. */
+        readonly otherFingerprints?: readonly Uint8Array[];
         readonly expiresAtMs: number;
       }
     | undefined;
@@ -139,6 +155,8 @@ export interface RollbackReport {
   /** What has a history that does not reach back that far. */
   readonly unreached: readonly { readonly place: Place; readonly label: string }[];
   readonly isDone: boolean;
+  /** What is left as it is, because it has changed again. */
+  readonly changedSince: readonly { readonly place: Place; readonly label: string }[];
 }
 
 /** What a change of another kind has to tell. */
@@ -147,8 +165,17 @@ export interface WriteReport {
   /** Facts that were moved, or imported. */
   readonly moved?: number;
   readonly imported?: number;
-  /** Whether there was something to erase. */
-  readonly erased?: boolean;
+  /** What was erased; of nothing, all numbers are 0. */
+  readonly erased?: ErasedCounts;
+}
+
+/** What an erasure has found, while the user was locked. */
+export interface ErasedCounts {
+  /** Facts that had not ended. */
+  readonly facts: number;
+  /** Labels, at each place, that had a fact or earlier values: 0 where there was nothing. */
+  readonly labels: number;
+  readonly places: number;
 }
 
 /**
@@ -208,7 +235,7 @@ export interface BackupReport {
 
 export type Progress = (done: number, total: number) => void;
 
-export interface LifeAsked {
+export interface LifeQuery {
   readonly nowMs: number;
   readonly place?: Place;
   readonly label?: string;
@@ -217,7 +244,7 @@ export interface LifeAsked {
 }
 
 /** Labels that begin with `prefix` and come after `after`, at most `limit`. */
-export interface FreeLabelsAsked {
+export interface FreeLabelsQuery {
   readonly prefix: string;
   readonly after?: string;
   readonly limit: number;
@@ -229,17 +256,26 @@ export interface FactStore {
   readUser(view: View): MaybePromise<UserState | undefined>;
   readStamp(account: string, userId: string): MaybePromise<string | undefined>;
   /** Facts and history of all places; of one place and label only, or the facts alone, where given. */
-  readLife(account: string, userId: string, options: LifeAsked): Promise<UserLife | undefined>;
+  readLife(account: string, userId: string, options: LifeQuery): Promise<UserLife | undefined>;
   /** Where a user has facts or a history, in the order of their bytes; places with neither may be among them. */
   listPlaces(account: string, userId: string): Promise<Place[]>;
   describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined>;
   /** Labels that a person has made, in the order of their bytes. */
-  readFreeLabels(account: string, userId: string, asked: FreeLabelsAsked): MaybePromise<readonly FreeLabel[]>;
+  readFreeLabels(account: string, userId: string, asked: FreeLabelsQuery): MaybePromise<readonly FreeLabel[]>;
   write(request: WriteRequest): Promise<WriteOutcome>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void>;
-  /** Forgets a user; with `place`, only that place and those inside it. History goes too. False where there was nothing. */
-  forgetUser(account: string, userId: string, place?: Place): Promise<boolean>;
+  /** The vectors of a user's facts at all places. */
+  readVectors(account: string, userId: string): MaybePromise<readonly PlacedVector[]>;
+  /** The same for vectors. Whatever writes or removes a fact removes its vector. */
+  saveVectors(account: string, userId: string, vectors: readonly PlacedVector[]): Promise<void>;
+  /** Forgets a user; with `place`, only that place and those inside it. History goes too. Undefined where there was nothing. `writable`: as of a write. */
+  forgetUser(
+    account: string,
+    userId: string,
+    place?: Place,
+    writable?: Writable,
+  ): Promise<ErasedCounts | undefined>;
   /** Users in the order of the store, of one account or of all; what changes meanwhile may or may not be seen. */
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }>;
   /** The ids of an account's users in the order of their bytes, at most `limit`, after `after`, beginning with `prefix`. */
@@ -276,13 +312,21 @@ export interface KeyStore {
    * ("key_exists"). With an approval the request is decided in the same step. Anything but "added" has changed nothing.
    */
   addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome>;
-  changeKey(
-    id: string,
-    change: { revokedAtMs?: number; expiresAtMs?: number | null },
-  ): Promise<KeyRecord | undefined>;
+  changeKey(id: string, change: KeyChange): Promise<KeyRecord | undefined>;
+  readAccount(account: string): MaybePromise<AccountRecord | undefined>;
+  /** Limits an account that exists as a whole, or no more (null). What its keys have used in the month counts. */
+  changeAccount(
+    account: string,
+    monthlyLimit: number | null,
+    month: string,
+  ): Promise<AccountRecord | undefined>;
+  /** Replaces a grant that is still as it was `before`, and whose key is not revoked; false where it is not. */
+  changeGrant(id: string, before: KeyGrant, after: KeyGrant): Promise<boolean>;
+  /** Removes the grants of a user that ended before a moment. */
+  removeGrants(account: string, user: string, endedBeforeMs: number): Promise<void>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
   /**
-   * Another number after every change of any key, label or strictness: at once for changes of this process, else within 5 s; with
+   * Another number after every change of any key, label, strictness or operator: at once for changes of this process, else within 5 s; with
    * `isNow` at once for all.
    */
   keysVersion(isNow?: boolean): MaybePromise<number>;
@@ -302,7 +346,23 @@ export interface KeyStore {
   deleteKeyRequest(id: string): Promise<boolean>;
 }
 
+/** A database server that takes writes, and the number of its timeline, which grows with each fail-over. */
+export interface DatabaseServer {
+  readonly server: string;
+  readonly timeline: number;
+}
+
+export interface OperatorStore {
+  /** By name. */
+  list(): MaybePromise<readonly OperatorRecord[]>;
+  /** False where one has the name. */
+  add(record: OperatorRecord): Promise<boolean>;
+  /** False where there is none. */
+  remove(name: string): Promise<boolean>;
+}
+
 export interface Store extends FactStore, LabelStore, KeyStore {
+  readonly operators: OperatorStore;
   /** Rejects while the store cannot be written to. */
   probe(): Promise<void>;
   statistics(): MaybePromise<StoreStatistics>;

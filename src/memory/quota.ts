@@ -2,6 +2,7 @@
  * The time that a monthly limit counts in: a calendar month in UTC. The count itself is kept and checked by the
  * store, in the transaction that writes the facts.
  */
+
 import { assert } from "../base/assert.ts";
 
 export interface QuotaWindow {
@@ -9,6 +10,11 @@ export interface QuotaWindow {
   readonly month: string;
   readonly startMs: number;
   readonly endMs: number;
+}
+
+/** What the encodes of a limited account are counted by. No key has such an id. */
+export function accountCounter(account: string): string {
+  return `@${account}`;
 }
 
 /** The month that holds `nowMs`. Runs on every request, so without toISOString, which takes most of the time. */

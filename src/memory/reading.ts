@@ -9,7 +9,7 @@ import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { ReadOutcome } from "../blockwork/block-work.ts";
-import { type Person, sealedFor, viewOf } from "./places.ts";
+import { type Person, sealOwner, viewOf } from "./places.ts";
 import type { View } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
 
@@ -67,7 +67,7 @@ export async function readPresentedBlock(
   const { account } = requester;
   const view = viewOf(account, input, services.clock.now());
   const work = services.blockWork.begin(requester);
-  const reading = await readWithAllKeys(services, work, sealedFor(view), input.block);
+  const reading = await readWithAllKeys(services, work, sealOwner(view), input.block);
   if (reading.ok) {
     const onChannels = reading.facts.filter(({ label }) => label === undefined);
     const names = await services.labels.namesOf(
@@ -75,7 +75,9 @@ export async function readPresentedBlock(
       onChannels.map(({ channel }) => channel),
     );
     // The free ones come last.
-    const facts = reading.facts.map((fact, i) => ({ ...fact, label: fact.label ?? names[i] }));
+    const facts = reading.facts
+      .map((fact, i) => ({ ...fact, label: fact.label ?? names[i] }))
+      .filter(({ label }) => services.groups.has(label));
     return { ...reading, facts: await markFacts(services, view, facts) };
   }
   const detail =

@@ -25,6 +25,8 @@ export interface LabelRecord {
   readonly ttlS: number | null;
   readonly scope: Scope | null;
   readonly hidden: boolean;
+  /** Only the account's own key, bound to no user, writes it; absent: everyone who may write. */
+  readonly writers?: "account" | undefined;
   readonly createdAtMs: number;
   /** What the writer that added it calls itself, and the first 12 characters of its key, where they are known. */
   readonly createdBy?: string;
@@ -35,7 +37,7 @@ export interface LabelRecord {
 
 /** What can be changed of a label. */
 export type LabelChange = Partial<
-  Pick<LabelRecord, "description" | "example" | "oneOf" | "maxBytes" | "ttlS" | "hidden">
+  Pick<LabelRecord, "description" | "example" | "oneOf" | "maxBytes" | "ttlS" | "hidden" | "writers">
 >;
 
 /**
@@ -81,10 +83,52 @@ export interface KeyRecord {
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
   readonly lastUsedAtMs: number | null;
+  /** The groups of labels that the key is for (base/groups.ts); absent: all. */
+  readonly groups?: string;
+  /** The labels that it may write (base/label-patterns.ts); absent: all. */
+  readonly write?: string;
+  /** What a person has allowed an application: no text is this key, and only tokens made from it are used. */
+  readonly grant?: KeyGrant;
+}
+
+/** The application and what it was allowed beside the terms of its key. (src/oauth) */
+export interface KeyGrant {
+  /** The key with which it was allowed: the grant ends with that key, and counts to it. */
+  readonly keyId: string;
+  /** The address that its tokens are for. */
+  readonly resource: string;
+  /** SHA-256 of the application's client_id, in hexadecimal. */
+  readonly client: string;
+  /** Where the application was sent back to, for people. */
+  readonly returnsTo: string;
+  /** How many of its refresh tokens were used. */
+  readonly refreshes: number;
+  /** When the last of these were used first. */
+  readonly recentMs: readonly number[];
 }
 
 export interface AccountRecord {
   readonly account: string;
+  readonly createdAtMs: number;
+  /** Encodes a month of all its keys together, in place of what each of their tiers allows; absent: those of the tiers. */
+  readonly monthlyLimit?: number;
+}
+
+/** What can be changed of a key. */
+export interface KeyChange {
+  readonly revokedAtMs?: number;
+  readonly expiresAtMs?: number | null;
+  /** With the month, of which what was used so far counts. */
+  readonly tier?: Tier;
+  readonly month?: string;
+}
+
+/** Who operates the service by name. */
+export interface OperatorRecord {
+  readonly name: string;
+  readonly access: KeyAccess;
+  /** SHA-256 of their token, in hexadecimal. */
+  readonly hash: string;
   readonly createdAtMs: number;
 }
 

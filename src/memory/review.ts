@@ -1,13 +1,44 @@
 /**
  * Facts that wait for the person. Where the operator asks for it (SIDEBAND_REVIEW=read), what an agent has read somewhere
- * is in no context and no block until the person accepts it, which makes its origin `said`. All else shows it.
+ * is in no context and no block until the person accepts it, which makes its origin `said`. Until then prompts get the
+ * value that it has replaced, if that was said or concluded and has not ended. All else shows it.
  */
 
-import type { UserState } from "./ports.ts";
+import { isLive } from "./law/user-memory.ts";
+import type { FactRecord, FactStore, UserState, View } from "./ports.ts";
 
-/** What of a state prompts get; undefined where nothing is left. @param review whether facts that were read somewhere wait */
-export function acceptedState(state: UserState | undefined, review: boolean): UserState | undefined {
-  if (!review || state === undefined) return state;
-  const facts = state.facts.filter(({ origin }) => origin !== "read");
-  return facts.length === 0 ? undefined : { ...state, facts };
+/** What of a state prompts get where facts that were read somewhere wait; undefined where nothing is left. */
+export async function acceptedState(
+  store: Pick<FactStore, "readLife">,
+  view: View,
+  state: UserState | undefined,
+): Promise<UserState | undefined> {
+  if (state === undefined) return undefined;
+  const facts: FactRecord[] = [];
+  let { nextEndMs } = state;
+  for (const present of state.facts) {
+    const fact = present.origin === "read" ? await acceptedBefore(store, view, present) : present;
+    if (fact === undefined) continue;
+    facts.push(fact);
+    const { expiresAtMs } = fact;
+    if (expiresAtMs !== null) nextEndMs = Math.min(expiresAtMs, nextEndMs ?? expiresAtMs);
+  }
+  return facts.length === 0 ? undefined : { ...state, facts, nextEndMs };
+}
+
+/** The last value that was not read, unless the person has taken it away, or it has ended. */
+async function acceptedBefore(
+  store: Pick<FactStore, "readLife">,
+  { account, userId, nowMs }: View,
+  { place, label, ordinal, number }: FactRecord,
+): Promise<FactRecord | undefined> {
+  // Its first value has replaced none.
+  if (ordinal === 1) return undefined;
+  const life = await store.readLife(account, userId, { nowMs, place, label });
+  const earlier = life?.earlier ?? [];
+  const ended = earlier.findLastIndex((value) => value.ended === "forgotten" || value.ended === "expired");
+  const found = earlier.slice(ended + 1).findLast(({ origin }) => origin !== "read");
+  if (found === undefined || !isLive(found, nowMs)) return undefined;
+  const { ended: _ended, endedAtMs: _endedAtMs, former: _former, ...fact } = found;
+  return number === undefined ? fact : { ...fact, number };
 }

@@ -2,21 +2,25 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { FairTurns } from "../base/fair-turns.ts";
+import type { Groups } from "../base/groups.ts";
 import type { SharedWork } from "../base/shared-work.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
 import type { Blocks, FlushedBlock } from "./blocks.ts";
 import type { UserEvents } from "./events.ts";
+import type { FactIndexes } from "./fact-indexes.ts";
 import type { IdempotencyGate } from "./idempotency.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Labels } from "./labels.ts";
+import type { Meaning } from "./meaning.ts";
 import type { Store } from "./ports.ts";
+import type { TokenCounts } from "./token-count.ts";
 
 export interface MemoryServices {
   readonly store: Store;
   readonly blockWork: BlockWork;
   readonly keyRing: KeyRing;
   readonly labels: Labels;
-  readonly events: UserEvents;
+  readonly events: Pick<UserEvents, "listen" | "close">;
   readonly blocks: Blocks;
   readonly flushes: SharedWork<FlushedBlock>;
   readonly idempotency: IdempotencyGate;
@@ -27,4 +31,11 @@ export interface MemoryServices {
   readonly historyMax: number;
   /** Whether facts that were read somewhere wait for the person. (review.ts) */
   readonly review: boolean;
+  readonly tokenCounts: TokenCounts;
+  /** Facts as they are looked through by words. */
+  readonly indexes: FactIndexes;
+  /** The groups of labels that are there: all, or those of a caller. (group-view.ts) */
+  readonly groups: Groups;
+  /** Where the operator has named an embedding service. */
+  readonly meaning?: Meaning | undefined;
 }

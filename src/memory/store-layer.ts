@@ -9,6 +9,10 @@ export class StoreLayer implements Store {
     this.#below = below;
   }
 
+  get operators(): Store["operators"] {
+    return this.#below.operators;
+  }
+
   readFact: Store["readFact"] = (...given) => this.#below.readFact(...given);
   readUser: Store["readUser"] = (...given) => this.#below.readUser(...given);
   readStamp: Store["readStamp"] = (...given) => this.#below.readStamp(...given);
@@ -18,6 +22,8 @@ export class StoreLayer implements Store {
   readFreeLabels: Store["readFreeLabels"] = (...given) => this.#below.readFreeLabels(...given);
   write: Store["write"] = (...given) => this.#below.write(...given);
   saveCodes: Store["saveCodes"] = (...given) => this.#below.saveCodes(...given);
+  readVectors: Store["readVectors"] = (...given) => this.#below.readVectors(...given);
+  saveVectors: Store["saveVectors"] = (...given) => this.#below.saveVectors(...given);
   forgetUser: Store["forgetUser"] = (...given) => this.#below.forgetUser(...given);
   walkUsers: Store["walkUsers"] = (...given) => this.#below.walkUsers(...given);
   listUsers: Store["listUsers"] = (...given) => this.#below.listUsers(...given);
@@ -32,7 +38,11 @@ export class StoreLayer implements Store {
   listKeys: Store["listKeys"] = (...given) => this.#below.listKeys(...given);
   listAccounts: Store["listAccounts"] = () => this.#below.listAccounts();
   addKey: Store["addKey"] = (...given) => this.#below.addKey(...given);
+  readAccount: Store["readAccount"] = (...given) => this.#below.readAccount(...given);
+  changeAccount: Store["changeAccount"] = (...given) => this.#below.changeAccount(...given);
   changeKey: Store["changeKey"] = (...given) => this.#below.changeKey(...given);
+  changeGrant: Store["changeGrant"] = (...given) => this.#below.changeGrant(...given);
+  removeGrants: Store["removeGrants"] = (...given) => this.#below.removeGrants(...given);
   touchKeys: Store["touchKeys"] = (...given) => this.#below.touchKeys(...given);
   keysVersion: Store["keysVersion"] = (...given) => this.#below.keysVersion(...given);
   readUsage: Store["readUsage"] = (...given) => this.#below.readUsage(...given);

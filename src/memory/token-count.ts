@@ -60,24 +60,27 @@ export class TokenCounts {
     const name = createHash("sha256").update(`${account}\n`).update(text).digest("base64url");
     const known = this.#counts.get(name);
     if (known !== undefined) return known;
-    const count = this.#count(account, text);
+    const count = this.counter(account)(text);
     this.#counts.set(name, count);
     count.catch(() => this.#counts.delete(name));
     return count;
   }
 
-  async #count(account: string, text: string): Promise<number> {
-    const vocabulary = await loadedVocabulary();
-    let count = 0;
+  /** Counts texts one after the other, and keeps no count: for many short ones, which share the slices. */
+  counter(account: string): (text: string) => Promise<number> {
     let untilMs = 0;
-    for (const [piece] of text.matchAll(PIECES)) {
-      if (performance.now() >= untilMs) {
-        await this.#turns.next(account);
-        untilMs = performance.now() + SLICE_MS;
+    return async (text) => {
+      const vocabulary = await loadedVocabulary();
+      let count = 0;
+      for (const [piece] of text.matchAll(PIECES)) {
+        if (performance.now() >= untilMs) {
+          await this.#turns.next(account);
+          untilMs = performance.now() + SLICE_MS;
+        }
+        count += vocabulary.tokensOf(Buffer.from(piece));
       }
-      count += vocabulary.tokensOf(Buffer.from(piece));
-    }
-    return count;
+      return count;
+    };
   }
 }
 

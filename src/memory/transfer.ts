@@ -24,7 +24,7 @@ import {
   numberedLines,
   parseLine,
 } from "./export-lines.ts";
-import { allFreeLabels } from "./free-labels.ts";
+import { allFreeLabels } from "./free-label-list.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
@@ -299,8 +299,12 @@ async function importKey(store: Store, line: KeyRecord, usage: readonly DayUsage
   const { id, account, tier, hash, prefix, note, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = line;
   const times = { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs };
   // A line may leave them out: then the key is bound to nobody.
-  const { user = null, access = "write" } = line;
-  const key = { id, account, tier, hash, prefix, note, user, access, ...times };
+  const { user = null, access = "write", groups, grant } = line;
+  const key = {
+    ...{ id, account, tier, hash, prefix, note, user, access, ...times },
+    ...(groups === undefined ? {} : { groups }),
+    ...(grant === undefined ? {} : { grant }),
+  };
   const outcome = await store.addKey(key);
   const known = outcome === "added" ? key : await store.findKey(hash);
   if (known === undefined) return { leftOut: `the key ${id} of account ${account}: another key has this id` };
@@ -378,7 +382,7 @@ export async function importLines(
   const numbered = numberedLines(lines, (count) => {
     report.lines = count;
   });
-  await inGroups(numbered, importOne, {
+  await inBatches(numbered, importOne, {
     groupDone: () => options.atStep("import: page written"),
     lengthOf: ({ text }) => text.length,
   });
@@ -423,7 +427,7 @@ interface GroupOptions<T> {
  * Works on all items, group by group. Each group is complete before its work begins: a failure while the next item is
  * waited for would be handled by nobody. Throws the failure of the first item of a group, when the whole group has ended.
  */
-export async function inGroups<T>(
+export async function inBatches<T>(
   items: AsyncIterable<T>,
   work: (item: T) => Promise<void>,
   { groupDone = () => {}, lengthOf = () => 0 }: GroupOptions<T> = {},

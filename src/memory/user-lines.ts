@@ -48,6 +48,7 @@ export interface ExportedFact {
   readonly session_id?: string;
   readonly expires_at?: string;
   readonly origin?: FactOrigin;
+  readonly pinned?: true;
 }
 
 export interface ExportedEarlier extends ExportedFact {
@@ -116,6 +117,7 @@ function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedFact 
     ...(fact.sessionId === null ? {} : { session_id: fact.sessionId }),
     ...(fact.expiresAtMs === null ? {} : { expires_at: isoTime(fact.expiresAtMs) }),
     ...(fact.origin === undefined ? {} : { origin: fact.origin }),
+    ...(fact.pinned && { pinned: fact.pinned }),
   };
 }
 
@@ -167,6 +169,7 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
     ...(ended === undefined || ended_at === undefined ? {} : { ended, endedAtMs: Date.parse(ended_at) }),
     ...(fact.former && { former: fact.former }),
     origin: fact.origin,
+    pinned: fact.pinned,
   };
 }
 
@@ -176,9 +179,10 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
  */
 export function* checkUserLine(line: UserLine, labels: AccountLabels, isStrict: boolean): Sliced<void> {
   const { facts, earlier = [], labels: described = [] } = line;
-  if (!Array.isArray(facts) || !Array.isArray(earlier)) throw wrong("the facts of a user must be a list");
+  if (!Array.isArray(facts) || !Array.isArray(earlier))
+    throw invalidLine("the facts of a user must be a list");
   if (!Array.isArray(described) || !described.every(isDescribed))
-    throw wrong("the labels of a user must be a list of labels and descriptions");
+    throw invalidLine("the labels of a user must be a list of labels and descriptions");
   for (const { description } of described) checkLabelText("description", description);
   for (const fact of facts) {
     yield;
@@ -187,38 +191,48 @@ export function* checkUserLine(line: UserLine, labels: AccountLabels, isStrict: 
   for (const fact of earlier) {
     yield;
     checkExported(fact, labels, isStrict);
-    if (!ENDINGS.includes(fact.ended) || !isTime(fact.ended_at)) throw wrong("an earlier value has no end");
+    if (!ENDINGS.includes(fact.ended) || !isTime(fact.ended_at))
+      throw invalidLine("an earlier value has no end");
     checkFormer(fact);
   }
   const names = facts.map(({ label, place = OWN_PLACE }) => nameOf({ place, label }));
-  if (new Set(names).size < names.length) throw wrong("a label is given twice");
+  if (new Set(names).size < names.length) throw invalidLine("a label is given twice");
 }
 
 /** What must hold before anything else is asked of a line. */
 export function checkUserName(line: UserLine): void {
   if (typeof line.account !== "string" || typeof line.user_id !== "string")
-    throw wrong("account and user_id must be texts");
+    throw invalidLine("account and user_id must be texts");
   checkAccount(line.account);
   checkIdentifier(line.user_id, "user_id");
 }
 
 function checkExported(fact: ExportedFact, labels: AccountLabels, isStrict: boolean): void {
   const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
-  const { ordinal = 1, written_by: writtenBy, session_id: sessionId, expires_at, origin } = fact ?? {};
-  if (typeof label !== "string" || typeof value !== "string") throw wrong("labels and values must be texts");
+  const {
+    ordinal = 1,
+    written_by: writtenBy,
+    session_id: sessionId,
+    expires_at,
+    origin,
+    pinned,
+  } = fact ?? {};
+  if (typeof label !== "string" || typeof value !== "string")
+    throw invalidLine("labels and values must be texts");
   if (labels.find(label) === undefined && (isStrict || !LABEL_FORM.test(label)))
     throw unknownLabel(nearLabel(label, labels), isStrict);
   checkValue(value);
-  if (typeof place !== "string") throw wrong("a place must be a text");
+  if (typeof place !== "string") throw invalidLine("a place must be a text");
   if (place !== OWN_PLACE) placesOf(place);
   const isText = (text: unknown) => text === undefined || text === null || typeof text === "string";
-  if (!isText(writtenBy) || !isText(sessionId)) throw wrong("written_by and session_id must be texts");
+  if (!isText(writtenBy) || !isText(sessionId)) throw invalidLine("written_by and session_id must be texts");
   checkAuthor({ writtenBy: writtenBy ?? undefined, sessionId: sessionId ?? undefined });
   if (!Number.isInteger(revision) || !isTime(updated_at) || !isTime(since) || !isOrdinal(ordinal))
-    throw wrong("a fact has no revision or time");
-  if (expires_at !== undefined && !isTime(expires_at)) throw wrong("a fact has no sound expires_at");
+    throw invalidLine("a fact has no revision or time");
+  if (expires_at !== undefined && !isTime(expires_at)) throw invalidLine("a fact has no sound expires_at");
   if (origin !== undefined && !FACT_ORIGINS.includes(origin))
-    throw wrong(`an origin is one of ${FACT_ORIGINS.join(", ")}`);
+    throw invalidLine(`an origin is one of ${FACT_ORIGINS.join(", ")}`);
+  if (pinned !== undefined && pinned !== true) throw invalidLine("pinned is true where it is there");
 }
 
 /** The label that an earlier value had, as a person's own and the account's are written. */
@@ -227,7 +241,7 @@ function checkFormer({ ended, former }: ExportedEarlier): void {
   const { label, description } = former ?? {};
   const isText = description === null || typeof description === "string";
   if (typeof label !== "string" || !LABEL_FORM.test(label) || !isText)
-    throw wrong("an earlier value has no former label");
+    throw invalidLine("an earlier value has no former label");
   if (description !== null) checkLabelText("description", description);
 }
 
@@ -249,6 +263,6 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-export function wrong(reason: string): Failure {
+export function invalidLine(reason: string): Failure {
   return new Failure("invalid_request", `This line cannot be imported: ${reason}.`);
 }

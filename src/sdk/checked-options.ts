@@ -4,6 +4,7 @@
  */
 
 import { SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
+import { CONTEXT_TOKENS_MAX } from "../base/limits.ts";
 import type {
   ExpectedFact,
   FactEnd,
@@ -11,12 +12,18 @@ import type {
   FromWhere,
   LabelTermsChange,
   Moment,
+  Pinnable,
   UnknownLabel,
 } from "./options.ts";
 
 /** A variable; undefined where it is empty, not set, or there is no environment: Node, Deno and Bun have one, browsers do not. */
 export function variable(
-  name: "SIDEBAND_API_URL" | "SIDEBAND_API_KEY" | "SIDEBAND_INCLUDE" | "SIDEBAND_STALE_IF_ERROR_MS",
+  name:
+    | "SIDEBAND_API_URL"
+    | "SIDEBAND_API_KEY"
+    | "SIDEBAND_INCLUDE"
+    | "SIDEBAND_STALE_IF_ERROR_MS"
+    | "SIDEBAND_CONTEXT_TOKENS",
 ): string | undefined {
   try {
     return globalThis.process?.env?.[name] || undefined;
@@ -53,6 +60,16 @@ export function checkedStaleMs(given: number | string): number {
   );
 }
 
+/** @param given an option, or the text of the variable */
+export function checkedContextTokens(given: number | string): number {
+  const tokens = given === "" ? Number.NaN : Number(given);
+  if (tokens === 0 || (Number.isInteger(tokens) && tokens >= 200 && tokens <= CONTEXT_TOKENS_MAX))
+    return tokens;
+  throw new RangeError(
+    `contextTokens (SIDEBAND_CONTEXT_TOKENS) is 0, or from 200 to ${CONTEXT_TOKENS_MAX}, not ${String(given)}`,
+  );
+}
+
 /** A program in plain JavaScript may pass undefined, which would be left out of the request. */
 export function checkedUser(userId: string): string {
   if (typeof userId === "string") return userId;
@@ -60,14 +77,14 @@ export function checkedUser(userId: string): string {
 }
 
 /** A field that is undefined is not sent. */
-export function factFields(fact: FactPlace & FactEnd & UnknownLabel & FromWhere) {
-  const { scope, ttlS, expiresAt, newLabel, description, origin } = fact;
-  return { scope, ttl_s: ttlS, expires_at: isoMoment(expiresAt), new_label: newLabel, description, origin };
+export function factFields(fact: FactPlace & FactEnd & UnknownLabel & FromWhere & Pinnable) {
+  const { scope, ttlS, expiresAt, newLabel, ...rest } = fact;
+  const { description, origin, pinned } = rest;
+  const end = { ttl_s: ttlS, expires_at: isoMoment(expiresAt) };
+  return { scope, ...end, new_label: newLabel, description, origin, pinned };
 }
 
 export function labelFields(terms: LabelTermsChange) {
-  if (typeof terms !== "object" || terms === null)
-    throw new TypeError('a label takes its terms, such as { description: "what belongs there" }');
   const { oneOf, maxBytes, ttlS, ...rest } = terms;
   return { ...rest, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS };
 }

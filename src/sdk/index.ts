@@ -3,7 +3,7 @@
 export { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
 export { LABELS, type Label } from "../base/channel-labels.ts";
 export type * from "../contract/answers.ts";
-export { DEFAULT_BASE_URL } from "./calls.ts";
+export { DEFAULT_BASE_URL } from "./account-calls.ts";
 export type { DemoClient } from "./demo.ts";
 export {
   type ClientErrorCode,

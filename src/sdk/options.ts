@@ -39,6 +39,11 @@ export interface SidebandOptions {
   /** What the helpers put into a prompt. Default: SIDEBAND_INCLUDE, else `index`. */
   include?: SectionParts | undefined;
   /**
+   * Tokens that the section of the helpers may have, 200 to 100,000, where it has no block; 0: all facts.
+   * Default: SIDEBAND_CONTEXT_TOKENS, else 0.
+   */
+  contextTokens?: number | undefined;
+  /**
    * For a whole call, retries included. 0 fails at once, as `AbortSignal.timeout(0)` does; Infinity sets no limit.
    * Default: 10 seconds.
    */
@@ -73,6 +78,19 @@ export interface ContextOptions extends PersonOptions {
    * the client's for the helpers.
    */
   include?: SectionParts | undefined;
+  /**
+   * With `index`: as many facts, and names of others, as have no more tokens of o200k than this, 50 to 100,000. Pinned facts
+   * come first, then those of the innermost place, then the latest. Default: all facts, and for the helpers as
+   * `contextTokens` of the client says.
+   */
+  maxTokens?: number | undefined;
+  /** Only labels of these groups: `USER,PREF`, or with a minus all but those: `-HEALTH,-HOME`. Default: all. */
+  groups?: string | undefined;
+}
+
+export interface FactsOptions extends PersonOptions {
+  /** Only labels of these groups: `USER,PREF`, or with a minus all but those: `-HEALTH,-HOME`. Default: all. */
+  groups?: string | undefined;
 }
 
 export interface InjectOptions extends ContextOptions {
@@ -119,6 +137,11 @@ export interface FromWhere {
   origin?: FactOrigin | undefined;
 }
 
+export interface Pinnable {
+  /** Whether it comes first where a context has not room for all facts. Default: as it is. */
+  pinned?: boolean | undefined;
+}
+
 export interface RestoreOptions extends WriterOptions, ExpectedFact {}
 
 export interface RemoveOptions extends RestoreOptions, FactPlace {}
@@ -134,7 +157,7 @@ export interface UnknownLabel {
   description?: string | undefined;
 }
 
-export interface EncodeOptions extends RemoveOptions, FactEnd, UnknownLabel, FromWhere {}
+export interface EncodeOptions extends RemoveOptions, FactEnd, UnknownLabel, FromWhere, Pinnable {}
 
 export interface RenameOptions extends RestoreOptions {
   /** Makes a list of both where the other label has a fact. Otherwise `fact_exists`. */
@@ -152,7 +175,8 @@ export interface FactToEncode<Own extends string = never>
     FactPlace,
     FactEnd,
     UnknownLabel,
-    FromWhere {
+    FromWhere,
+    Pinnable {
   label: LabelOf<Own>;
   value: string;
 }
@@ -168,7 +192,7 @@ export interface ChangesOptions extends PageOptions, PersonOptions {
   since?: Moment | undefined;
 }
 
-export interface FindOptions extends PersonOptions {
+export interface FindOptions extends FactsOptions {
   /** How many facts at most, 1 to 50; 10 by default. */
   limit?: number | undefined;
   /** Looks in all projects; what counts in `project` is preferred. */
@@ -187,6 +211,8 @@ export interface EventsOptions extends CallOptions {
   lastEventId?: string | undefined;
   /** Told when events come, and when the connection is lost. */
   onConnected?: ((isConnected: boolean) => void) | undefined;
+  /** Only labels of these groups, as for `facts`. */
+  groups?: string | undefined;
 }
 
 /** A change of a fact. */
@@ -212,6 +238,8 @@ export interface RollbackOptions extends FlushOptions {
   /** Goes back also where the history of some labels does not reach that far; they stay as they are. */
   partial?: boolean | undefined;
   writtenBy?: string | undefined;
+  /** Only facts that have not changed since this moment go back. */
+  unchangedSince?: Moment | undefined;
 }
 
 /** What can be changed of a label; null takes a limit away. */
@@ -227,6 +255,8 @@ export interface LabelTermsChange {
   ttlS?: number | null | undefined;
   /** Not offered to agents and pages. */
   hidden?: boolean | undefined;
+  /** `account`: only the account's own key, bound to no user, writes it. */
+  writers?: "account" | "everyone" | undefined;
 }
 
 export interface OwnLabelTerms extends LabelTermsChange {
@@ -239,4 +269,8 @@ export interface TokenOptions extends CallOptions {
   access: "read" | "write";
   /** 60 seconds to 24 hours. */
   ttlS: number;
+  /** Only labels of these groups, as for `facts`. Default: those of the key. */
+  groups?: string | undefined;
+  /** The labels that it may write: exact ones (`PREF.tone`) and groups (`LANG.*`). Default: those of the key. */
+  write?: readonly string[] | undefined;
 }

@@ -5,15 +5,18 @@
 
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import {
+  contextFor,
   memorySection,
   outageSection,
   type SectionParts,
   withSection,
 } from "../agent-side/memory-section.ts";
-import { ServiceCalls, TIMEOUT_MS } from "./calls.ts";
-import { checkedParts, checkedStaleMs, variable } from "./checked-options.ts";
+import { TIMEOUT_MS } from "./account-calls.ts";
+import { ServiceCalls } from "./calls.ts";
+import { checkedContextTokens, checkedParts, checkedStaleMs, variable } from "./checked-options.ts";
 import { DemoClient } from "./demo.ts";
 import { SidebandError } from "./errors.ts";
+import { CONTEXT, checkOptions, INJECT } from "./option-kinds.ts";
 import type { ContextOptions, InjectOptions, SidebandOptions } from "./options.ts";
 
 export interface Compaction {
@@ -39,6 +42,7 @@ export class Sideband<Own extends string = never> extends ServiceCalls<Own> impl
   readonly demo: DemoClient;
   /** What the helpers put into a prompt. */
   readonly include: SectionParts;
+  readonly #contextTokens: number;
   readonly #onWarning: NonNullable<SidebandOptions["onWarning"]>;
   readonly #timeoutMs: number;
   readonly #staleIfErrorMs: number;
@@ -46,6 +50,9 @@ export class Sideband<Own extends string = never> extends ServiceCalls<Own> impl
   constructor(options: SidebandOptions = {}) {
     super(options);
     this.include = checkedParts(options.include ?? variable("SIDEBAND_INCLUDE") ?? "index");
+    this.#contextTokens = checkedContextTokens(
+      options.contextTokens ?? variable("SIDEBAND_CONTEXT_TOKENS") ?? 0,
+    );
     this.#timeoutMs = Math.min(options.timeoutMs ?? TIMEOUT_MS, HELPER_TIMEOUT_MS);
     this.#staleIfErrorMs = checkedStaleMs(
       options.staleIfErrorMs ?? variable("SIDEBAND_STALE_IF_ERROR_MS") ?? STALE_IF_ERROR_MS,
@@ -60,6 +67,7 @@ export class Sideband<Own extends string = never> extends ServiceCalls<Own> impl
    * throws the error.
    */
   async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
+    checkOptions(options, INJECT);
     const { onOutage = "continue", ...rest } = this.#helperOptions(options);
     try {
       const context = await this.context(userId, { ...rest, failFast: onOutage === "continue" });
@@ -77,15 +85,18 @@ export class Sideband<Own extends string = never> extends ServiceCalls<Own> impl
    * away, `flushed` is false and the section is that of `inject`.
    */
   async beforeCompaction(userId: string, options: ContextOptions = {}): Promise<Compaction> {
+    checkOptions(options, CONTEXT);
     const call = this.#helperOptions(options);
+    const { include: _, maxTokens: __, groups: ___, ...flushing } = call;
     const untilMs = Date.now() + call.timeoutMs;
     try {
-      const { lossless, fdm_block: block, overflow } = await this.flush(userId, call);
+      const flushed = await this.flush(userId, flushing);
       const leftMs = Math.max(1, untilMs - Date.now());
       const context = await this.context(userId, { ...call, timeoutMs: leftMs });
-      // The flush's own block: the one that has just been read back.
+      // The flush's own block: the one that has just been read back. It has all groups of the key.
+      const { fdm_block: block, overflow } = call.groups === undefined ? flushed : context;
       const section = memorySection({ ...context, fdm_block: block }, call.include);
-      return { flushed: true, lossless, block, section, overflow };
+      return { flushed: true, lossless: flushed.lossless, block, section, overflow };
     } catch (error) {
       if (!SidebandError.isInstance(error)) throw error;
       this.#warn("memory was not flushed before compaction", error);
@@ -96,7 +107,8 @@ export class Sideband<Own extends string = never> extends ServiceCalls<Own> impl
 
   #helperOptions<O extends ContextOptions>(options: O) {
     const { include = this.include, timeoutMs = this.#timeoutMs } = options;
-    return { ...options, include, timeoutMs, failFast: true };
+    const { maxTokens = contextFor(include, this.#contextTokens).maxTokens } = options;
+    return { ...options, include, maxTokens, timeoutMs, failFast: true };
   }
 
   #warn(what: string, error: SidebandError): void {

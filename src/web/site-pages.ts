@@ -49,7 +49,8 @@ ${APP}
     markdown: `# Playground
 
 A page for people: write facts on the 40 channels of the demo, see the block and its spectrum, damage the block and see
-what can still be read. Programs use the same calls without a key: [the demo](/docs/api.md#demo).
+what can still be read. Programs use the same calls without a key: [the demo](/docs/api.md#demo). It works where the operator has
+switched the demo on (\`SIDEBAND_DEMO=1\`).
 `,
     main: `<div class="intro"><h1>Playground</h1>
 <p>Write facts, see them become 512 words, then damage the block and see what can still be read. The facts are in a

@@ -278,13 +278,14 @@ suite("adapters", { concurrency: false }, () => {
       memory: client,
       userId: "ada",
     }));
-    for (const options of [...prompts, { ...prompts[0], include: "index" as const }]) {
+    const groups = "-HEALTH";
+    for (const options of [...prompts, { ...prompts[0], include: "index" as const, groups }]) {
       await sidebandMiddleware(options).transformParams({ params: { prompt: [] } });
       await flushBefore(options, () => true)({});
     }
     assert.deepEqual(
-      seen.map(({ path, query }) => `${path} ${query.include ?? ""}`),
-      ["/context both", "/flush ", "/context both", "/context index", "/context index"],
+      seen.map(({ path, query }) => [path, query.include, query.groups].filter(Boolean).join(" ")),
+      ["/context both", "/flush", "/context both", "/context index", "/context index -HEALTH"],
     );
   });
 
@@ -314,7 +315,7 @@ suite("adapters", { concurrency: false }, () => {
     assert.match(elsewhere, /USER\.name=Ada\n</);
     assert.ok(!elsewhere.includes("weave"));
     const strict = openaiTools(options)[0] as unknown as { parameters: { required: string[] } };
-    const fields = ["label", "value", "add", "new_label", "ttl_s", "until", "origin", "scope"];
+    const fields = ["label", "value", "add", "new_label", "ttl_s", "until", "origin", "pinned", "scope"];
     assert.deepEqual(strict.parameters.required, fields);
     const own = [{ label: "FAMILY.wife", description: "her name", own: true }];
     assert.match(openaiTools({ ...options, labels: own })[0].description, /FAMILY: wife \("her name"\)/);

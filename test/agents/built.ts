@@ -15,7 +15,7 @@ let checked = false;
 
 /** The script behind the command `sideband`. */
 export function builtSideband(): string {
-  if (!checked && newestMs("src") > modifiedMs("dist/src/cli/main.js")) {
+  if (!checked && newestMs("src") > modifiedMs("dist/bundle/cli/main.js")) {
     const compiler = join(packageFolder, "node_modules", "typescript", "bin", "tsc");
     const script = (name: string) => join(packageFolder, "scripts", name);
     for (const args of [
@@ -23,6 +23,7 @@ export function builtSideband(): string {
       ["--import", "tsx", script("write-answers.ts")],
       [script("copy-migrations.js")],
       [script("copy-declarations.js")],
+      [script("bundle-command.js")],
     ])
       execFileSync(process.execPath, args, { stdio: "inherit" });
   }

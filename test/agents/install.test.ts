@@ -19,6 +19,7 @@ import { MEMORY_TOOLS } from "../../src/agent-side/memory-tools.ts";
 import { AGENTS, isInCache, permanentCommand } from "../../src/agents/install.ts";
 import { InstallationRecord } from "../../src/agents/installation-record.ts";
 import { CHANNELS } from "../../src/base/channels.ts";
+import { AGENT_SETTINGS } from "../../src/settings.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 import { packageFolder } from "./built.ts";
@@ -42,7 +43,15 @@ suite("sideband agents", { concurrency: false }, () => {
 
   test("a wrong call is told how to be right", async (t) => {
     const host = makeHost(t);
-    for (const args of ["", "emacs", "codex hermes", "codex --force"]) {
+    const wrong = [
+      "",
+      "emacs",
+      "codex hermes",
+      "codex --force",
+      "codex --groups user",
+      "hermes --groups USER",
+    ];
+    for (const args of wrong) {
       const { status, stderr } = await host.sideband(`agents install ${args}`);
       assert.equal(status, 2);
       assert.match(stderr, /--help says how/);
@@ -96,6 +105,49 @@ test("where sideband is not on the search path, hooks and MCP call this installa
   assert.equal(
     cursor.hooks.sessionStart[0].command,
     "'/opt/my node/bin/node' '/opt/side$band/bin/sideband.js' hook --host cursor",
+  );
+});
+
+test("the groups of an installation are in every command that its host calls, and removal takes all of it out", (t) => {
+  const { home } = makeHost(t);
+  const record = new InstallationRecord(home);
+  const system = { home, platform: process.platform, isUsual: true };
+  const called = AGENTS.filter(({ callsService }) => !callsService);
+  for (const command of [["sideband"], ["/opt/node", "/opt/sideband.js"]]) {
+    for (const kind of called) {
+      const target = join(home, kind.name);
+      const groups = "-HEALTH,-HOME";
+      const pieces = kind.pieces({ files, openclawModule: "", ...system, target, command, groups });
+      record.install({ agent: kind.name, target, version: "1", command, groups }, pieces, false);
+      const texts = pieces.map(({ text }) => text).join("\n");
+      const commands =
+        texts.match(
+          / hook --host [^"]*|(?:args|"args"|"command")(?: =|:) ?\[[^\]]*|"hook", "--host"[^\]]*/g,
+        ) ?? [];
+      assert.ok(commands.length > 0, kind.name);
+      for (const words of commands)
+        assert.match(words, /--groups=-HEALTH,-HOME|\.\.\.OPTIONS/, `${kind.name}: ${words}`);
+      assert.equal(record.find(kind.name, target)?.groups, groups);
+    }
+  }
+  const opencode = readFileSync(join(home, "opencode/plugins/sideband.js"), "utf8");
+  assert.match(opencode, /^const OPTIONS = \["--groups=-HEALTH,-HOME"\];$/m);
+  for (const entry of record.all()) record.remove(entry);
+  assert.deepEqual(
+    called.filter(({ name }) => existsSync(join(home, name))).map(({ name }) => name),
+    [],
+  );
+});
+
+test("the server of Codex gets every setting of agents: it hands on only those that are named", () => {
+  const toml = readFileSync(join(files, "codex/config.toml"), "utf8");
+  const { env_vars: named } = JSON.parse(`{"env_vars": ${/env_vars = (\[.*\])/.exec(toml)![1]}}`);
+  // Of adapters alone.
+  const others = ["SIDEBAND_STALE_IF_ERROR_MS"];
+  const wanted = Object.keys(AGENT_SETTINGS).filter((name) => !others.includes(name));
+  assert.deepEqual(
+    wanted.filter((name) => !named.includes(name)),
+    [],
   );
 });
 
@@ -212,13 +264,13 @@ test("status says what is installed where, which version, and whether it starts 
   assert.match(none.stdout, /^not installed: claude-code, codex, hermes, openclaw, gemini-cli, cursor, /);
   assert.match(none.stdout, /^a prompt gets the facts in plain text \(SIDEBAND_INCLUDE\)$/m);
   assert.match(none.stdout, /memory of ada in the project loom-1: http.* answers in \d+ ms, 0 facts/);
-  await host.sideband("agents install codex --dir here");
+  await host.sideband("agents install codex --dir here --groups USER,PREF");
   const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8"));
   const good = await host.sideband("agents status", { ...env, SIDEBAND_INCLUDE: "both" });
   assert.match(good.stdout, /^a prompt gets the facts in plain text and the sealed block /m);
   assert.equal(good.status, 0);
   assert.ok(good.stdout.includes(`codex ${version} in ${join(host.home, "here")}`), good.stdout);
-  assert.match(good.stdout, /command sideband, which starts/);
+  assert.match(good.stdout, /command sideband, which starts\n {2}its prompts get the groups PREF,USER\n/);
 
   const record = join(host.home, ".sideband", "agents.json");
   const text = readFileSync(record, "utf8");
@@ -233,7 +285,7 @@ test("status says what is installed where, which version, and whether it starts 
   assert.equal(broken.status, 1);
   assert.match(
     broken.stdout,
-    /files are missing or changed\n {2}again: .*sideband\S* agents install codex --dir \S+\n/,
+    /files are missing or changed\n {2}again: .*sideband\S* agents install codex --dir \S+ --groups=PREF,USER\n/,
   );
   assert.match(broken.stdout, /does not answer: cannot reach/);
 });

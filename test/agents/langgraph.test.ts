@@ -10,7 +10,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
-import { Sideband } from "../../src/sdk/index.ts";
+import { label as asLabel, Sideband } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { type CaseLabels, casesWith, OWN_LABELS, STANDARD_LABELS } from "./langgraph-cases.ts";
 
@@ -153,4 +153,18 @@ suite("LangGraph", { concurrency: false }, () => {
     await store.put(["u", "USER"], "name", { value: "Ada <private>King</private>" }, false);
     assert.equal((await store.get(["u", "USER"], "name"))?.value.value, "Ada");
   });
+});
+
+test("a put with a life in minutes is forgotten at its end, and a field that would be lost is refused", async (t) => {
+  const memory = await memoryFor(t);
+  const store = new SidebandStore({ memory, timeoutMs });
+  await store.put(["ada", "LANG"], "tone", { value: "formal" }, undefined, { ttl: 90 });
+  await store.batch([{ namespace: ["ada", "LANG"], key: "list", value: { value: "de" }, ttl: 0.5 } as never]);
+  const { facts } = await memory.facts("ada");
+  const lives = facts.map(({ expires_at, updated_at }) => Date.parse(expires_at!) - Date.parse(updated_at));
+  assert.deepEqual(lives, [30_000, 90 * 60_000]);
+  const put = { namespace: ["ada", "LANG"], key: "tone", value: { value: "x" } };
+  for (const more of [{ ttl: "5" }, { ttl: 0 }, { ttlMinutes: 5 }])
+    await assert.rejects(store.batch([{ ...put, ...more } as never]), TypeError);
+  assert.equal((await memory.decode("ada", asLabel("LANG.tone"))).value, "formal");
 });

@@ -6,7 +6,7 @@
 const OPEN_MS_MAX = 60_000;
 /** Kinds of resources that are about to end by themselves. */
 const TEMPORARY_FOLDER = ["CloseReq", "Immediate", "TickObject"];
-const { main } = await import(new URL("../../dist/src/cli/main.js", import.meta.url).href);
+const { main } = await import(new URL("../../dist/bundle/cli/main.js", import.meta.url).href);
 
 // Whoever called is gone.
 process.on("disconnect", () => process.exit());

@@ -82,7 +82,7 @@ test("the operator's commands run as docs/OPERATIONS.md has them", async (t) => 
   const said: Record<string, string> = {};
   let id = "";
   const commands = commandsOf("docs/OPERATIONS.md").filter((command) => command.startsWith("sideband "));
-  assert.equal(commands.length, 9);
+  assert.equal(commands.length, 13);
   for (const command of commands) {
     const line = command
       .replace(/\bID\b/, id)

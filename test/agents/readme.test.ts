@@ -88,16 +88,18 @@ test("the program of README.md puts the fact into the prompt", async (t) => {
   assert.match(stdout, /^You are [a-z ]+\.\n\n<sideband-memory>\n.*\nTASK\.deadline=2026-12-01\n/);
 });
 
-test("README.md shows what the first start prints", async (t) => {
+test("README.md shows what the first start prints at a terminal", async (t) => {
   const { home } = makeHost(t);
-  const env = { PATH: process.env.PATH ?? "", HOME: home, SIDEBAND_PORT: "0", SIDEBAND_USER_ID: "ada" };
-  const service = spawn(process.execPath, [builtSideband(), "serve"], {
+  const own = { SIDEBAND_PORT: "0", SIDEBAND_USER_ID: "ada", SIDEBAND_LOG_LEVEL: "silent" };
+  const env = { PATH: process.env.PATH ?? "", HOME: home, ...own };
+  const command = `exec ${JSON.stringify(process.execPath)} ${JSON.stringify(builtSideband())} serve`;
+  const service = spawn("script", ["-qec", command, "/dev/null"], {
     env,
     stdio: ["ignore", "pipe", "ignore"],
   });
   let said = "";
   for await (const chunk of service.stdout) {
-    said += chunk;
+    said += String(chunk).replaceAll("\r\n", "\n");
     if (/ facts --data .*\n\n$/.test(said)) break;
   }
   service.kill("SIGTERM");

@@ -122,7 +122,7 @@ suite("snippets", { concurrency: false }, () => {
     const client = join(packageFolder, "python");
     const page = readFileSync(join(client, "README.md"), "utf8");
     const texts = [...page.matchAll(/^```python\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
-    assert.equal(texts.length, 2);
+    assert.equal(texts.length, 3);
     const env = {
       SIDEBAND_API_URL: running.url,
       SIDEBAND_API_KEY: running.key,
@@ -139,7 +139,8 @@ suite("snippets", { concurrency: false }, () => {
       printed.push(stdout);
     }
     assert.deepEqual(printed.slice(0, 2), ["2026-12-01 True\n", "2026-12-01\n"]);
-    assert.match(printed[2], /^USER\.location=Rome\n[\s\S]*PROJ\.goal=weave\n$/);
+    assert.match(printed[2], /^You are terse\.[\s\S]*TASK\.next=pack/);
+    assert.match(printed[3], /^USER\.location=Rome\n[\s\S]*PROJ\.goal=weave\n$/);
   });
 
   test("settings of MCP clients", async (t) => {

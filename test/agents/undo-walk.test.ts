@@ -51,8 +51,8 @@ async function wholeMemory() {
   const client = await memory();
   const at = async (project?: string) => {
     const { facts } = await client.facts(USER, { project });
-    return facts.map(({ label, value, place, expires_at, description, origin }) => {
-      return { label, value, place, expires_at, description, origin };
+    return facts.map(({ label, value, place, expires_at, description, origin, pinned }) => {
+      return { label, value, place, expires_at, description, origin, pinned };
     });
   };
   const { channels, strict } = await client.channels();
@@ -79,6 +79,8 @@ const WALK: readonly (readonly [command: string, words: Words])[] = [
   ["remember", ["PROJ.goal", "linen", "--project", LOOM]],
   ["review", ["PAGE.title", "--accept"]],
   ["review", ["--forget"]],
+  ["pin", ["PREF.tone"]],
+  ["unpin", ["PREF.tone"]],
   ["forget", ["PREF.avoid", "--item", "jargon"]],
   ["forget", ["PREF.avoid", "--item", "emoji"]],
   ["forget", ["PREF.tone"]],
@@ -129,13 +131,29 @@ const NOT_WALKED: Readonly<Record<string, readonly string[]>> = {
       "backup create",
       "backup verify",
       "verify",
+      "verify-receipt",
     ],
   ],
   "they serve others": ["serve", "owner", "open", "mcp", "hook"],
   "they change keys, settings of hosts, or how it is stored": [
-    ...["keys create", "keys revoke", "agents install", "agents remove", "compact", "db"],
+    ...[
+      "keys create",
+      "accounts limit",
+      "keys change",
+      "keys revoke",
+      "operators add",
+      "operators list",
+      "operators remove",
+      "agents install",
+      "agents remove",
+      "connect",
+      "disconnect",
+      "off",
+      "on",
+    ],
+    ...["compact", "db", "project groups"],
   ],
-  "they bring whole accounts": ["accounts import", "backup restore"],
+  "they bring whole accounts": ["accounts import", "backup restore", "backup erase-again"],
 };
 
 test("every command is in the walk, or is known not to change what a person has", () => {

@@ -2,12 +2,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { grantConformance } from "../conformance/grants.ts";
 import { keyRequestConformance } from "../conformance/key-requests.ts";
-import { NOW, storeConformance, write } from "../conformance/store.ts";
+import { storeConformance } from "../conformance/store.ts";
 import { storeAnswersConformance } from "../conformance/store-answers.ts";
 import { storeCountsConformance } from "../conformance/store-counts.ts";
 import { storeLifeConformance } from "../conformance/store-life.ts";
+import { storeLimitsConformance } from "../conformance/store-limits.ts";
+import { storeOperatorsConformance } from "../conformance/store-operators.ts";
 import { storePlacesConformance } from "../conformance/store-places.ts";
+import { storeRightsConformance } from "../conformance/store-rights.ts";
+import { NOW, write } from "../conformance/store-under-test.ts";
 import { labelAt } from "../fixtures/views.ts";
 import { openNewStore } from "../postgres/server.ts";
 
@@ -17,6 +22,10 @@ storeCountsConformance("citus", openNewStore);
 storeLifeConformance("citus", openNewStore);
 storePlacesConformance("citus", openNewStore);
 keyRequestConformance("citus", openNewStore);
+grantConformance("citus", openNewStore);
+storeOperatorsConformance("citus", openNewStore);
+storeLimitsConformance("citus", openNewStore);
+storeRightsConformance("citus", openNewStore);
 
 test("citus: a write of more rows than a statement has parameters for is stored and forgotten", async () => {
   const { store, end } = await openNewStore();

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import postgres from "postgres";
 import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate } from "../../src/store/postgres/migrations.ts";
-import { NOW, write } from "../conformance/store.ts";
+import { NOW, write } from "../conformance/store-under-test.ts";
 import { openStore } from "../postgres/server.ts";
 import { newDistributedDatabase, sharedCluster } from "./shared-cluster.ts";
 

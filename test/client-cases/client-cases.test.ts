@@ -31,9 +31,11 @@ const HELPERS = ["inject", "beforeCompaction"];
 const PATIENCE_MS = 20_000;
 const missing = noPython();
 const python = missing === undefined ? new PythonDriver() : undefined;
+const DRIVERS = { TypeScript: () => new TypeScriptDriver(), Python: () => python };
 after(() => python?.end());
 
-suite("client cases", { concurrency: false }, () => {
+/** The cases of a language come one after the other, because they set what is the process's own; much of them is waiting. */
+suite("client cases", { concurrency: 2 }, () => {
   // The first call of a process takes the longest, and some cases have little time.
   before(async () => {
     const first = { name: "first", answers: [{ body: {} }], steps: [{ call: "usage" }] };
@@ -41,16 +43,19 @@ suite("client cases", { concurrency: false }, () => {
     if (python !== undefined) await runCase(python, first);
   });
 
-  for (const [file, cases] of Object.entries(CASE_FILES)) {
-    for (const one of cases) {
-      test(`TypeScript, ${file}: ${one.name}`, () => runCase(new TypeScriptDriver(), one));
-      test(`Python, ${file}: ${one.name}`, (t) => {
-        if (python === undefined) t.skip(missing);
-        else return runCase(python, one);
-      });
-    }
-  }
+  for (const [language, driverOf] of Object.entries(DRIVERS))
+    suite(language, { concurrency: false }, () => testCases(language, driverOf));
 });
+
+function testCases(language: string, driverOf: () => ClientDriver | undefined): void {
+  for (const [file, cases] of Object.entries(CASE_FILES))
+    for (const one of cases)
+      test(`${language}, ${file}: ${one.name}`, (t) => {
+        const driver = driverOf();
+        if (driver === undefined) t.skip(missing);
+        else return runCase(driver, one);
+      });
+}
 
 async function runCase(driver: ClientDriver, one: ClientCase): Promise<void> {
   if (one.refused !== undefined) return refuseClients(driver, one.refused);

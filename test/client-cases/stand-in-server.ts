@@ -13,6 +13,8 @@ export interface SeenByCase {
 }
 
 const DRIP_MS = 30_000;
+/** Before a case of the client in this process stops it. */
+const now = Date.now;
 
 export class StandInServer {
   readonly seen: SeenByCase[] = [];
@@ -82,7 +84,7 @@ export class StandInServer {
       "content-type": status >= 400 ? "application/problem+json" : "application/json",
       ...(retryAfterDateS === undefined
         ? {}
-        : { "retry-after": new Date(Date.now() + retryAfterDateS * 1000).toUTCString() }),
+        : { "retry-after": new Date(now() + retryAfterDateS * 1000).toUTCString() }),
       ...(how === "cut" ? { "content-length": `${Buffer.byteLength(text) + 1}` } : {}),
       ...answer.headers,
     });

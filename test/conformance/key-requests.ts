@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { KeyRecord, KeyRequest } from "../../src/memory/records.ts";
-import { checksOf, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
+import { checksOf, keyRecord, NOW, type StoreUnderTest, write } from "./store-under-test.ts";
 
 export function keyRequest(id: string): KeyRequest {
   return {

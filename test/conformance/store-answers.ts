@@ -1,9 +1,9 @@
 /** What every store must keep of the answer to a request with an Idempotency-Key, and for how long. */
 
 import assert from "node:assert/strict";
-import type { Change, FactChange, Store, WriteRequest } from "../../src/memory/ports.ts";
+import type { Change, Store, WriteRequest } from "../../src/memory/ports.ts";
 import { changesOf, labelAt } from "../fixtures/views.ts";
-import { beforeIn, checksOf, NOW, type StoreUnderTest, write } from "./store.ts";
+import { beforeIn, checksOf, NOW, type StoreUnderTest, set, write } from "./store-under-test.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -11,12 +11,6 @@ function keyed(key: string, changes: Change[], more: Partial<WriteRequest> = {})
   const idempotency = { keyId: "key1", key, fingerprint: Buffer.alloc(32, 1), expiresAtMs: NOW + DAY_MS };
   return { ...write("ada", [], { changes, ...more }), idempotency };
 }
-
-const set = (number: number, value: string, place = ""): FactChange => ({
-  place,
-  label: labelAt(number),
-  value,
-});
 
 /** What a repeated request gets. */
 async function repeated(store: Store, request: ReturnType<typeof keyed>) {
@@ -96,7 +90,7 @@ export function storeAnswersConformance(name: string, open: () => Promise<StoreU
       async (under) => {
         const { store } = under;
         await store.write(write("ada", [[9, "x"]]));
-        await store.write(write("ada", [], { changes: [set(1, "y", "loom")] }));
+        await store.write(write("ada", [], { changes: [set(1, "y", { place: "loom" })] }));
         await store.write(write("ada", [[0, "secret"]]));
         const request = keyed("once", [set(0, "Grace")]);
         // Another's stays.
@@ -140,7 +134,7 @@ export function storeAnswersConformance(name: string, open: () => Promise<StoreU
       await store.write(write("ada", [[0, "Ada"]]));
       const request = keyed("once", [set(0, "Grace")]);
       await store.write(request);
-      assert.equal(await store.forgetUser("acme", "ada", "loom"), false);
+      assert.equal(await store.forgetUser("acme", "ada", "loom"), undefined);
       assert.equal((await repeated(store, request)).changes, undefined);
     },
   );

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { exportLines } from "../../src/memory/transfer.ts";
 import { briefly, labelAt, viewOf } from "../fixtures/views.ts";
-import { checksOf, forgottenIn, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
+import { checksOf, forgottenIn, keyRecord, NOW, type StoreUnderTest, write } from "./store-under-test.ts";
 
 const unlimitedOn = (day: string) => ({ keyId: "big", month: day.slice(0, 7), day, limit: null });
 const limited = (month: string) => ({ keyId: "small", month, day: `${month}-15`, limit: 1 });

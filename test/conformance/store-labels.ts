@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import type { FactChange, PastValue, Store } from "../../src/memory/ports.ts";
 import type { LabelRecord } from "../../src/memory/records.ts";
 import { viewOf } from "../fixtures/views.ts";
-import { checksOf, NOW, type StoreUnderTest, write } from "./store.ts";
+import { checksOf, NOW, type StoreUnderTest, write } from "./store-under-test.ts";
 
 function label(name: string, more: Partial<LabelRecord> = {}): Omit<LabelRecord, "channel"> {
   return {

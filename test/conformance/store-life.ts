@@ -3,37 +3,28 @@
  */
 
 import assert from "node:assert/strict";
-import type { EarlierFact, FactChange, Store, WriteOutcome } from "../../src/memory/ports.ts";
+import type { EarlierFact, FactChange, Store, WriteRequest } from "../../src/memory/ports.ts";
 import { labelAt, numberOf, viewOf } from "../fixtures/views.ts";
-import { beforeIn, checksOf, forgottenIn, NOW, type StoreUnderTest, write } from "./store.ts";
+import { storeEndsConformance } from "./store-ends.ts";
 import { storeFreeLabelsConformance } from "./store-free-labels.ts";
 import { storeLabelsConformance } from "./store-labels.ts";
+import {
+  beforeIn,
+  checksOf,
+  forget,
+  forgottenIn,
+  NOW,
+  type StoreUnderTest,
+  set,
+  stored,
+  write,
+} from "./store-under-test.ts";
 
 const PROJECT = ["", "loom"];
 const WORKTREE = ["", "loom", "loom/feature-x"];
 
-function set(number: number, value: string, more: Partial<FactChange> = {}): FactChange {
-  return { place: "", label: labelAt(number), value, ...more };
-}
-
-function forget(number: number, more: Partial<FactChange> = {}): FactChange {
-  return { place: "", label: labelAt(number), value: null, ...more };
-}
-
-async function change(
-  store: Store,
-  changes: FactChange[],
-  nowMs = NOW,
-  more: { userId?: string; writtenBy?: string; sessionId?: string; places?: string[] } = {},
-): Promise<WriteOutcome> {
-  const { userId = "ada", ...rest } = more;
-  return store.write(write(userId, [], { changes, nowMs, ...rest }));
-}
-
-async function stored(store: Store, changes: FactChange[], nowMs = NOW, more = {}) {
-  const outcome = await change(store, changes, nowMs, more);
-  assert.ok(outcome.outcome === "stored", outcome.outcome);
-  return outcome;
+function change(store: Store, changes: FactChange[], nowMs = NOW, more: Partial<WriteRequest> = {}) {
+  return store.write(write("ada", [], { changes, nowMs, ...more }));
 }
 
 async function earlierOf(store: Store, nowMs = NOW): Promise<readonly EarlierFact[]> {
@@ -48,6 +39,7 @@ const valuesAt = async (store: Store, places: string[], nowMs = NOW) =>
 export function storeLifeConformance(name: string, open: () => Promise<StoreUnderTest>): void {
   storeLabelsConformance(name, open);
   storeFreeLabelsConformance(name, open);
+  storeEndsConformance(name, open);
   const check = checksOf(name, open);
 
   check("the innermost place counts, and a place is nobody else's", async ({ store }) => {
@@ -98,9 +90,9 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     ]);
     await stored(store, [set(1, "a2", { place: "loom" }), set(1, "b2", { place: "loom/x" })]);
     const stamp = await store.readStamp("acme", "ada");
-    assert.equal(await store.forgetUser("acme", "ada", "loom"), true);
+    assert.ok(await store.forgetUser("acme", "ada", "loom"));
     assert.notEqual(await store.readStamp("acme", "ada"), stamp);
-    assert.equal(await store.forgetUser("acme", "ada", "loom"), false);
+    assert.equal(await store.forgetUser("acme", "ada", "loom"), undefined);
     const life = await store.readLife("acme", "ada", { nowMs: NOW });
     assert.deepEqual(
       life?.facts.map(({ place, value }) => [place, value]),
@@ -112,7 +104,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     );
     assert.deepEqual(life?.earlier, []);
     assert.equal((await store.statistics()).facts, 3);
-    assert.equal(await store.forgetUser("acme", "ada"), true);
+    assert.ok(await store.forgetUser("acme", "ada"));
     assert.equal(await store.readLife("acme", "ada", { nowMs: NOW }), undefined);
   });
 
@@ -182,7 +174,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     assert.equal(await store.readUser(viewOf("ada", "acme", { nowMs: NOW + 10 })), undefined);
     await store.sweep(NOW + 10);
     assert.equal((await store.statistics()).facts, 0);
-    assert.equal(await store.forgetUser("acme", "ada"), true);
+    assert.ok(await store.forgetUser("acme", "ada"));
     assert.equal(await store.readStamp("acme", "ada"), undefined);
     assert.equal((await store.statistics()).users, 0);
   });
@@ -256,6 +248,19 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       assert.ok(!("origin" in (await store.readLife("acme", "ada", { nowMs: NOW }))!.earlier[3]));
     },
   );
+
+  check("a pin stays with its label until a write takes it away", async ({ store }) => {
+    await stored(store, [set(0, "a", { origin: "read" })], NOW, { sessionId: "s" });
+    await stored(store, [set(0, "a", { pinned: true })]);
+    await stored(store, [set(0, "b")]);
+    const { pinned } = (await store.readFact(viewOf("ada"), labelAt(0)))!;
+    assert.deepEqual([pinned, (await store.readUser(viewOf("ada")))?.facts[0].pinned], [true, true]);
+    await stored(store, [set(0, "b", { pinned: false })]);
+    const { earlier, facts } = (await store.readLife("acme", "ada", { nowMs: NOW }))!;
+    const pins = [...earlier, ...facts].map((fact) => fact.value + (fact.pinned ?? ""));
+    assert.deepEqual(pins, ["a", "atrue", "btrue", "b"]);
+    assert.deepEqual([earlier[1].origin, earlier[1].sessionId], ["read", "s"]);
+  });
 
   check("since when a value holds stays when it is written again", async ({ store }) => {
     const end = { expiresAtMs: NOW + 100 };

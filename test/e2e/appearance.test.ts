@@ -201,7 +201,9 @@ const LONG_VALUES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     }
     const hash = `#${new URLSearchParams({ user: user_id, project })}`;
     await openMemory(visit, hash);
+    await page.getByText("The sealed block").click();
     await says(/% full/);
+    await page.locator("#prompts summary").first().click();
     await page.getByRole("button", { name: `History of ${label}` }).click();
     await says("Write it again");
     await page.getByRole("button", { name: "Edit USER.name" }).click();

@@ -117,22 +117,30 @@ visit("a request is declined, and deleted, open or decided, after a second look"
   assert.deepEqual(await requests(), []);
 });
 
-visit("a key is created for one user and for reading, and the table says so", async (visit) => {
-  const { page, running, says } = visit;
-  await signIn(visit);
-  await page.getByLabel("Account, new or existing").fill("bound");
-  await page.getByLabel("For one user (optional)").fill("ada lovelace");
-  await page.getByLabel("Access").selectOption("read");
-  await page.getByRole("button", { name: "Create a key" }).click();
-  await says("The key of bound, shown only once");
-  const key = (await page.locator(".key-line code").textContent()) ?? "";
-  assert.equal((await running.call("GET", "/facts", { key })).json.user_id, "ada lovelace");
-  const body = { label: "USER.name", value: "x" };
-  assert.equal((await running.call("POST", "/encode", { key, body })).json.code, "read_only_key");
-  const row = page.locator("tr", { hasText: key.slice(0, 12) });
-  await row.getByText("ada lovelace").waitFor();
-  await row.getByText("reads only").waitFor();
-});
+visit(
+  "a key is created for one user, for reading and without a group, and the table says so",
+  async (visit) => {
+    const { page, running, says } = visit;
+    await signIn(visit);
+    await page.getByLabel("Account, new or existing").fill("bound");
+    await page.getByLabel("For one user (optional)").fill("ada lovelace");
+    await page.getByLabel("Access").selectOption("read");
+    await page.getByLabel("Groups of labels (optional)").fill("-HEALTH, -HOME");
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await says("The key of bound, shown only once");
+    const key = (await page.locator(".key-line code").textContent()) ?? "";
+    assert.equal((await running.call("GET", "/facts", { key })).json.user_id, "ada lovelace");
+    assert.equal((await running.call("GET", "/usage", { key })).json.groups, "-HEALTH,-HOME");
+    const letter = await page.getByLabel("A text ready to send").inputValue();
+    assert.match(letter, /It is for labels of these groups: -HEALTH,-HOME\./);
+    const body = { label: "USER.name", value: "x" };
+    assert.equal((await running.call("POST", "/encode", { key, body })).json.code, "read_only_key");
+    const row = page.locator("tr", { hasText: key.slice(0, 12) });
+    await row.getByText("ada lovelace").waitFor();
+    await row.getByText("reads only").waitFor();
+    await row.getByText("-HEALTH,-HOME").waitFor();
+  },
+);
 
 visit("a key is created, used, given an expiry and revoked", async (visit) => {
   const { page, running, says } = visit;
@@ -163,6 +171,28 @@ visit("a key is created, used, given an expiry and revoked", async (visit) => {
   await page.getByRole("button", { name: `Confirm: revoke the key ${prefix}` }).click();
   await page.locator("tr", { hasText: prefix }).getByText("revoked").first().waitFor();
   assert.equal((await running.call("POST", "/encode", { key, body })).status, 403);
+});
+
+visit("the tier of a key and the limit of an account are changed", async (visit) => {
+  const { page, running } = visit;
+  const admin = { key: ADMIN_TOKEN };
+  const body = { account: "tiers", tier: "free" };
+  const { id, prefix } = (await running.call("POST", "/admin/keys", { ...admin, body })).json;
+  await signIn(visit);
+  await page.getByLabel(`Tier of ${prefix}`).selectOption("pro");
+  await page.getByRole("button", { name: `Set tier of the key ${prefix} to pro` }).click();
+  await page.getByRole("button", { name: `Confirm: set tier of the key ${prefix} to pro` }).click();
+  const row = page.locator("tr", { hasText: prefix });
+  await row.locator("td", { hasText: /^pro$/ }).first().waitFor();
+  const { keys } = (await running.call("GET", "/admin/keys?account=tiers", admin)).json;
+  assert.deepEqual([keys[0].id, keys[0].tier], [id, "pro"]);
+  await page.locator("#accounts").getByRole("combobox", { name: "Account" }).selectOption("tiers");
+  await page.getByLabel("Facts a month of all keys together").fill("5");
+  await page.getByRole("button", { name: "Set the limit" }).click();
+  await page.getByText("0 used this month.").waitFor();
+  const { accounts } = (await running.call("GET", "/admin/accounts", admin)).json;
+  const found = accounts.find(({ account }: { account: string }) => account === "tiers");
+  assert.equal(found.monthly_limit, 5);
 });
 
 visit("the users of an account with their projects, page by page, and its own labels", async (visit) => {

@@ -13,7 +13,9 @@ export const MEMORY_LOOKS: Readonly<Record<string, (visit: Visit) => Promise<voi
     const { page, running, says } = visit;
     await rememberSome(visit);
     await openMemory(visit, `#user=ada&project=${PROJECT}`);
+    await page.getByText("The sealed block").click();
     await says(/% full/);
+    await page.locator("#prompts summary").first().click();
     await page.getByRole("button", { name: "History of PREF.response_style" }).click();
     await says("Write it again");
     await page.getByRole("button", { name: "Edit TASK.deadline" }).click();

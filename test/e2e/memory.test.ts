@@ -38,7 +38,7 @@ for (const isWhole of [true, false]) {
       await page.getByRole("button", { name: /^ada/ }).click();
       await factOf(page, "USER.name").getByText("by codex").waitFor();
       assert.equal(await factOf(page, "TASK.next").count(), 0, "a project's facts are the project's");
-      await says(/\d % full/);
+      await says(/^Claude Code, .*: 1 fact, /);
 
       if (isWhole) await editsInPlace(visit);
       await seesWhatOthersWrite(visit);
@@ -178,10 +178,10 @@ async function addsWithAnOwnLabel({ page, running, says }: Visit): Promise<void>
   await factOf(page, "PREF.editor").getByText("Neovim").waitFor();
   const { json } = await running.call("GET", "/channels");
   assert.deepEqual(json.channels.at(-1).one_of, ["S", "M", "L"]);
-  await page.getByLabel("Search the facts").fill("shirt SIZE");
-  await says("1 of 4 facts");
+  await page.getByLabel("Find a fact").fill("shirt SIZE");
+  await says("1 fact for “shirt SIZE”");
   await factOf(page, "USER.name").waitFor({ state: "detached" });
-  await page.getByLabel("Search the facts").fill("");
+  await page.getByLabel("Find a fact").fill("");
 }
 
 async function forgetsAndUndoes({ page, running, says }: Visit): Promise<void> {
@@ -321,14 +321,18 @@ visit(
     await openMemory(page, running.url, await keyFor({ access: "read" }), "#user=ada");
     await factOf(page, "USER.name").getByText("Ada Lovelace").waitFor();
     await says("reads only");
-    await says(/% full/);
+    await says(/^Claude Code, .*: 1 fact, /);
     await page.getByRole("button", { name: "History of USER.name" }).click();
     await page
       .getByRole("list", { name: /^Values of USER.name/ })
       .getByText("now", { exact: true })
       .waitFor();
     const names = await page.locator("main").getByRole("button").allTextContents();
-    assert.deepEqual(names, ["Another user", "Forget the key", "History", "Export to a file"]);
+    const jumps = ["What changed", "What agents get", "All of it"];
+    assert.deepEqual(names, [
+      ...["Another user", "Forget the key", ...jumps, "The user USER", "History"],
+      "Export to a file",
+    ]);
     await press(page, "Forget the key");
     // The address names another user than the key is for.
     await openMemory(page, running.url, await keyFor({ user: "bo" }), "#user=ada");

@@ -198,6 +198,16 @@ visit(
   { settings: { SIDEBAND_DEMO_RATE: "1" } },
 );
 
+visit(
+  "where the demo is switched off, the page says how it is switched on",
+  async ({ page, open, says }) => {
+    await open("/playground");
+    await says(/the demo is switched off here.*SIDEBAND_DEMO=1 npm start/s);
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+  },
+  { settings: { SIDEBAND_DEMO: "0" } },
+);
+
 visit("a server that is away is said to be away, and trying again works", async ({ page, open, says }) => {
   await page.route("**/demo/**", (route) => route.abort());
   await open(`/playground#sandbox=${SANDBOX}`);

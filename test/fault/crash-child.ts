@@ -28,7 +28,7 @@ process.on("message", (message: Arm) => {
   seen = 0;
 });
 
-if (mode === "restore") restoreBackup(backup, folder, atStep);
+if (mode === "restore") restoreBackup(backup, folder, { atStep });
 else {
   const config = readConfig({
     SIDEBAND_DATA: folder,

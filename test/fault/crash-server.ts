@@ -3,19 +3,15 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { buildSync } from "esbuild";
 import type { Step } from "../../src/base/steps.ts";
 import { readConfig } from "../../src/config.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { startService } from "../../src/main/service.ts";
-import { packageFolder } from "../agents/built.ts";
+import { bundledProgram } from "../fixtures/bundled-program.ts";
 import { type Answer, send } from "../http/plain-client.ts";
 
-const PROGRAM = join(packageFolder, "test", "output", `crash-child-${process.pid}.mjs`);
+const PROGRAM = new URL("./crash-child.ts", import.meta.url);
 const START_TIMEOUT_MS = 180_000;
 
 /** Where a child kills or stops itself. */
@@ -37,42 +33,18 @@ export interface CrashServer {
   end(): Promise<void>;
 }
 
-let isCompiled = false;
-
-/** The child in one file, made once for a process: it starts in half the time that the built modules take. */
-function childProgram(): string {
-  if (isCompiled) return PROGRAM;
-  buildSync({
-    entryPoints: [fileURLToPath(new URL("./crash-child.ts", import.meta.url))],
-    bundle: true,
-    // Inside the package, where its native modules are found.
-    outfile: PROGRAM,
-    external: ["lmdb", "fs-native-extensions"],
-    platform: "node",
-    format: "esm",
-    banner: {
-      js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
-    },
-    // The package's folder is found from a module's address.
-    define: { "import.meta.url": JSON.stringify(new URL("../../src/base/package-root.ts", import.meta.url)) },
-  });
-  process.once("exit", () => rmSync(PROGRAM, { force: true }));
-  isCompiled = true;
-  return PROGRAM;
-}
-
-export function startChild(args: readonly string[]): {
+export async function startChild(args: readonly string[]): Promise<{
   child: ChildProcess;
   ended: Promise<number | string>;
-} {
-  const child = fork(childProgram(), args, { execArgv: [], stdio: ["ignore", 2, 2, "ipc"] });
+}> {
+  const child = fork(await bundledProgram(PROGRAM), args, { execArgv: [], stdio: ["ignore", 2, 2, "ipc"] });
   const ended = once(child, "exit").then(([status, signal]) => status ?? signal);
   return { child, ended };
 }
 
 /** Starts a service; undefined where it ended on the way, killed at a step of the start. */
 export async function startServer(folder: string, arm?: Arm): Promise<CrashServer | undefined> {
-  const { child, ended } = startChild(["serve", folder, arm === undefined ? "" : JSON.stringify(arm)]);
+  const { child, ended } = await startChild(["serve", folder, arm === undefined ? "" : JSON.stringify(arm)]);
   const lines: string[] = [];
   const listening = new Promise<string>((resolve) => {
     child.on("message", (line: string) => {

@@ -103,7 +103,12 @@ async function tryRestore(
   signal: Signal,
   stopMs?: number,
 ): Promise<void> {
-  const { child, ended } = startChild(["restore", folder, JSON.stringify({ step, signal, nth: 1 }), backup]);
+  const { child, ended } = await startChild([
+    "restore",
+    folder,
+    JSON.stringify({ step, signal, nth: 1 }),
+    backup,
+  ]);
   if (stopMs === undefined) assert.equal(await ended, "SIGKILL");
   else {
     await until(() => existsSync(join(folder, "owner.lock")));

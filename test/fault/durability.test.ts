@@ -117,14 +117,16 @@ test("a folder that is swapped for a copy, with a compaction due: what the next 
     assert.equal(await third.ended, 0);
   }));
 
-test("first start: secrets with mode 600, a key and a curl line; SIGTERM ends it in order with status 0", () =>
+test("first start: secrets and a key with mode 600, and a curl line; SIGTERM ends it in order with status 0", () =>
   withFolder(async (folder) => {
     const data = join(folder, "data");
     const server = await startServerProcess({ SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "silent" });
     const key = await firstKey(server);
-    for (const file of ["master.key", "admin.token"])
+    for (const file of ["master.key", "admin.token", "first.key"])
       assert.equal(statSync(join(data, file)).mode & 0o777, 0o600);
-    assert.match(server.output(), new RegExp(`curl -s ${server.url}/encode .*Bearer ${key}`));
+    const bearer = `"Authorization: Bearer \\$\\(cat ${join(data, "first.key")}\\)"`;
+    assert.match(server.output(), new RegExp(`curl -s ${server.url}/encode -H ${bearer}`));
+    assert.ok(!server.output().includes(key), "what is printed is kept: the key is not in it");
     const pending = Array.from({ length: 20 }, (_, i) =>
       send(server.url, "POST", "/encode", {
         key,
@@ -136,7 +138,7 @@ test("first start: secrets with mode 600, a key and a curl line; SIGTERM ends it
     const answers = await Promise.allSettled(pending);
     assert.equal(await server.ended, 0);
     const again = await startServerProcess({ SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "silent" });
-    assert.ok(!again.output().includes("sb_live_"), "the key is shown once");
+    assert.ok(!again.output().includes("first.key"), "the key is made once");
     for (const [i, answer] of answers.entries()) {
       if (answer.status !== "fulfilled" || answer.value.status !== 200) continue;
       assert.equal(

@@ -12,7 +12,7 @@ import { CHANNELS } from "../../src/base/channels.ts";
 import type { Failure } from "../../src/base/errors.ts";
 import type { WriteOutcome, WriteRequest } from "../../src/memory/ports.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
-import { write } from "../conformance/store.ts";
+import { write } from "../conformance/store-under-test.ts";
 import { changesOf } from "../fixtures/views.ts";
 import { until } from "../fixtures/waiting.ts";
 import { makeKey, Nodes, type TestNode } from "../postgres/nodes.ts";

@@ -1,6 +1,7 @@
 /** The built service in a process of its own: to be killed, starved and watched. */
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { builtSideband } from "../agents/built.ts";
 
 export interface ServerProcess {
@@ -48,11 +49,11 @@ export async function startServerProcess(
   return { process: child, url, output: () => output, ended };
 }
 
-/** The key that the first start prints. */
+/** The key whose file the first start names. */
 export async function firstKey(server: ServerProcess): Promise<string> {
   for (;;) {
-    const key = /sb_live_\w{36}/.exec(server.output())?.[0];
-    if (key !== undefined) return key;
+    const file = /^ {2}(\S+\/first\.key)$/m.exec(server.output())?.[1];
+    if (file !== undefined) return readFileSync(file, "utf8").trim();
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -102,6 +102,7 @@ const FAULTY = [
   [`${PASSES}test("the end", () => process.exit(0));`],
   ['test("one that leaves a timer", () => void setInterval(() => {}, 1000));'],
   [PASSES, SKIPS],
+  [PASSES],
 ];
 
 suite("a run of test files that go wrong", { concurrency: false }, () => {
@@ -117,7 +118,7 @@ suite("a run of test files that go wrong", { concurrency: false }, () => {
 
   test("fails, and adds the counts of all processes up in its last lines", () => {
     assert.equal(status, 1, output);
-    assertCounts(output, { tests: 10, pass: 2, fail: 7 });
+    assertCounts(output, { tests: 11, pass: 3, fail: 7 });
   });
 
   test("names a skipped test, and takes it for a failure where CI is set", () => {

@@ -150,7 +150,9 @@ test("forty values with some of the longest are answered, and all of them are re
   );
 });
 
-test("codes are computed in the background once the account has stopped writing, and then a block needs none", async () => {
+test("codes of a user whose block was asked for are computed in the background once the account has stopped writing, and then a block needs none", async () => {
+  await running.call("POST", "/encode", { body: { user_id: "quiet", label: "USER.role", value: "poet" } });
+  await running.call("GET", "/context?user_id=quiet");
   const [background, codes] = [finished("background"), finished("code")];
   for (const [label, value] of [
     ["USER.name", "Ada"],
@@ -159,7 +161,7 @@ test("codes are computed in the background once the account has stopped writing,
     await running.call("POST", "/encode", { body: { user_id: "quiet", label, value } });
   await until(() => finished("background") === background + 2);
   await until(async () => (await factsOf("acme", "quiet")).every(({ code }) => code !== undefined));
-  assert.equal((await running.call("GET", "/context?user_id=quiet")).json.channel_count, 2);
+  assert.equal((await running.call("GET", "/context?user_id=quiet")).json.channel_count, 3);
   assert.equal(finished("code"), codes);
 });
 
@@ -195,6 +197,8 @@ test("stopping drops background work at once", async () => {
   const facts = labels.map(({ label }: { label: string }) => ({ label, value: randomText(1000) }));
   const { core } = stopped.service;
   const metric = (name: string, labels: string) => core.metrics.value(name, labels);
+  await stopped.call("POST", "/encode", { body: { user_id: "a", label: "USER.name", value: "Ada" } });
+  await stopped.call("GET", "/context?user_id=a");
   assert.equal((await stopped.call("POST", "/encode/batch", { body: { user_id: "a", facts } })).status, 200);
   await until(() => metric("sideband_block_queue_depth", 'kind="background"') > 0);
   await core.blockWork.close();

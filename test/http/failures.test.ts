@@ -122,7 +122,24 @@ test("a service whose store cannot be written to is not ready", async (t) => {
   t.mock.method(running.service.core.store, "probe", async () => {
     throw new Failure("store_unavailable", "The store cannot be written to.");
   });
-  assert.equal(problemCode(await running.call("GET", "/readyz", { key: null })), "503 store_unavailable");
+  const answer = await running.call("GET", "/readyz", { key: null });
+  assert.equal(problemCode(answer), "503 store_unavailable");
+  assert.equal(answer.json.detail, "The service is not ready. The store cannot be written to.");
+});
+
+test("whatever a probe fails with, its text is that of a probe: nobody has a write to repeat", async (t) => {
+  for (const error of [
+    new Failure("outcome_unknown", "Send the same request again with the same Idempotency-Key."),
+    new Error("column f.weight does not exist"),
+  ]) {
+    const running = await start(t);
+    t.mock.method(running.service.core.store, "probe", async () => {
+      throw error;
+    });
+    const answer = await running.call("GET", "/readyz", { key: null });
+    assert.equal(problemCode(answer), "503 store_unavailable");
+    assert.equal(answer.json.detail, "The service is not ready. A read or a write of its own failed.");
+  }
 });
 
 test("a service whose reader's threads keep failing is not ready", async (t) => {

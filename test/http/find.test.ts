@@ -111,6 +111,33 @@ test("what has ended, was replaced, forgotten or is another's is not found", asy
   assert.deepEqual(await found("ada", "chair", everywhere), []);
 });
 
+test("a fact is found as it is after every change: of its value, its description and its label's, and of what it is beside", async () => {
+  await write("ida", "NOTE.thing", "a kettle", { description: "Stands in the kitchen" });
+  assert.deepEqual(await found("ida", "kitchen kettle"), ["NOTE.thing"]);
+  await write("ida", "NOTE.thing", "a kettle", { description: "Stands in the pantry" });
+  assert.deepEqual([await found("ida", "pantry"), await found("ida", "kitchen")], [["NOTE.thing"], []]);
+  await running.call("POST", "/channels", {
+    body: { label: "CREW.cook", description: "Stirs the porridge" },
+  });
+  await write("ida", "CREW.cook", "Ben");
+  assert.deepEqual(await found("ida", "porridge"), ["CREW.cook"]);
+  await running.call("PATCH", "/channels/CREW.cook", { body: { description: "Bakes the bread" } });
+  assert.deepEqual([await found("ida", "bread"), await found("ida", "porridge")], [["CREW.cook"], []]);
+  await running.call("POST", "/facts/rename", {
+    body: { user_id: "ida", label: "NOTE.thing", to: "NOTE.boiler" },
+  });
+  assert.deepEqual([await found("ida", "boiler"), await found("ida", "thing")], [["NOTE.boiler"], []]);
+  await running.call("DELETE", "/users?user_id=ida");
+  assert.deepEqual([await found("ida", "boiler"), await found("ida", "bread")], [[], []]);
+});
+
+test("a guess says that it is one", async () => {
+  await write("kim", "HOME.wifi", "Loom");
+  const { json } = await find({ user_id: "kim", q: "wife" });
+  assert.deepEqual([json.facts[0].label, json.facts[0].guess], ["HOME.wifi", true]);
+  assert.equal("guess" in (await find({ user_id: "kim", q: "wifi" })).json.facts[0], false);
+});
+
 test("a wrong call is refused with the field that is wrong", async () => {
   const wrong: [Record<string, string>, string][] = [
     [{ user_id: "ada" }, "q"],

@@ -1,40 +1,12 @@
 /** Labels that a person makes, over HTTP: their descriptions, what is said of labels that nobody has, and strict accounts. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { type Fact, memoryService, ok } from "./memory-calls.ts";
+import { problemCode } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-});
-after(() => running?.end());
-
-const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-  running.call("POST", path, { body, headers });
-const get = (path: string, query: Record<string, string>) =>
-  running.call("GET", `${path}?${new URLSearchParams(query)}`);
-const remove = (path: string, query: Record<string, string>) =>
-  running.call("DELETE", `${path}?${new URLSearchParams(query)}`);
-const encode = (user_id: string, label: string, value: string, more: object = {}) =>
-  post("/encode", { user_id, label, value, ...more });
-const make = (user_id: string, label: string, value: string, more: object = {}) =>
-  encode(user_id, label, value, { new_label: true, ...more });
-
-function ok(answer: Answer): Answer["json"] {
-  assert.ok(answer.status < 300, answer.text);
-  return answer.json;
-}
-
-interface Fact {
-  readonly label: string;
-  readonly value: string;
-  readonly channel: number;
-  readonly description?: string;
-}
-
-const factsOf = async (user_id: string, more: Record<string, string> = {}): Promise<Fact[]> =>
-  ok(await get("/facts", { user_id, ...more })).facts;
+const memory = memoryService();
+const { post, get, remove, encode, make, factsOf } = memory;
 
 test("who asks for a label that nobody has written is told that nothing is there, with a near one", async () => {
   const user = "asking";
@@ -115,15 +87,15 @@ test("a description is kept with the label, and shown with details", async () =>
 });
 
 test("in a strict account only declared and standard labels are written, and what there is can be read", async () => {
-  const key = await running.newKey("strict");
+  const key = await memory.running.newKey("strict");
   const call = (method: string, path: string, body?: object) =>
-    running.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+    memory.running.call(method, path, { key, ...(body === undefined ? {} : { body }) });
   const write = (label: string, more: object = {}) =>
     call("POST", "/encode", { user_id: "ada", label, value: "x", ...more });
   ok(await write("FAMILY.wife", { new_label: true }));
   assert.deepEqual(ok(await call("PATCH", "/channels", { strict: true })), { status: "ok", strict: true });
   assert.equal(ok(await call("GET", "/channels")).strict, true);
-  assert.equal(ok(await running.call("GET", "/channels")).strict, undefined, "of one account");
+  assert.equal(ok(await memory.running.call("GET", "/channels")).strict, undefined, "of one account");
   for (const new_label of [undefined, true, "certain"])
     for (const label of ["FAMILY.son", "FAMILY.wife"]) {
       const refused = await write(label, { new_label });
@@ -139,7 +111,7 @@ test("in a strict account only declared and standard labels are written, and wha
   ok(await rename("FAMILY.spouse"));
   assert.equal(problemCode(await call("PATCH", "/channels", { strict: "yes" })), "400 invalid_request");
   const { token } = ok(await call("POST", "/tokens", { user_id: "ada", access: "write", ttl_s: 60 }));
-  const bound = await running.call("PATCH", "/channels", { key: token, body: { strict: false } });
+  const bound = await memory.running.call("PATCH", "/channels", { key: token, body: { strict: false } });
   assert.equal(problemCode(bound), "403 user_not_allowed");
   ok(await call("PATCH", "/channels", { strict: false }));
   ok(await write("FAMILY.son", { new_label: true }));

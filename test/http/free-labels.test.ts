@@ -2,43 +2,14 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { type Fact, memoryService, ok } from "./memory-calls.ts";
+import { problemCode } from "./running-service.ts";
 
 const START = Date.UTC(2026, 10, 18, 12);
-const clock = { ms: START, now: () => clock.ms };
+const memory = memoryService(START);
+const { clock, post, get, remove, encode, make, factsOf } = memory;
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-});
-after(() => running?.end());
-
-const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-  running.call("POST", path, { body, headers });
-const get = (path: string, query: Record<string, string>) =>
-  running.call("GET", `${path}?${new URLSearchParams(query)}`);
-const remove = (path: string, query: Record<string, string>) =>
-  running.call("DELETE", `${path}?${new URLSearchParams(query)}`);
-const encode = (user_id: string, label: string, value: string, more: object = {}) =>
-  post("/encode", { user_id, label, value, ...more });
-const make = (user_id: string, label: string, value: string, more: object = {}) =>
-  encode(user_id, label, value, { new_label: true, ...more });
-
-function ok(answer: Answer): Answer["json"] {
-  assert.ok(answer.status < 300, answer.text);
-  return answer.json;
-}
-
-interface Fact {
-  readonly label: string;
-  readonly value: string;
-  readonly channel: number;
-  readonly description?: string;
-}
-
-const factsOf = async (user_id: string, more: Record<string, string> = {}): Promise<Fact[]> =>
-  ok(await get("/facts", { user_id, ...more })).facts;
 const channelsOf = async (user_id: string, more: Record<string, string> = {}) =>
   (await factsOf(user_id, more)).map(({ label, channel }) => `${label} ${channel}`);
 
@@ -298,7 +269,7 @@ test("facts on a free label are of the declared one from the moment it is declar
   assert.equal(ok(await encode(user, "BOAT.name", "Nina")).channel, channel);
   assert.equal(ok(await encode("sailor", "BOAT.name", "Ida")).channel, channel);
   for (const user_id of [user, "sailor"]) ok(await remove("/facts", { user_id, label: "BOAT.name" }));
-  ok(await running.call("DELETE", "/channels/BOAT.name"));
+  ok(await memory.running.call("DELETE", "/channels/BOAT.name"));
   assert.equal(problemCode(await encode(user, "BOAT.name", "Ida")), "400 unknown_label");
   assert.ok(ok(await make(user, "BOAT.name", "Ida")).channel > 256, "a label that was removed can be made");
 });
@@ -381,11 +352,11 @@ test("a rename obeys the terms of the other label, stays at its place, and does 
   const rename = (body: object) => post("/facts/rename", { user_id: user, label: "SHIRT.size", ...body });
   const wrong = await rename({ to: "TEAM.size", project: "loom" });
   assert.deepEqual([problemCode(wrong), wrong.json.param], ["400 invalid_value", "value"]);
-  const { used } = ok(await running.call("GET", "/usage"));
+  const { used } = ok(await memory.running.call("GET", "/usage"));
   const moved = ok(await rename({ to: "TEAM.size", details: true }));
   assert.equal(moved.previous, null, "nothing was there");
   assert.deepEqual([moved.value, moved.place, moved.channel < 256], ["M", "person", true]);
-  assert.equal(ok(await running.call("GET", "/usage")).used, used);
+  assert.equal(ok(await memory.running.call("GET", "/usage")).used, used);
   const inLoom = ok(await rename({ to: "PROJ.goal", project: "loom", details: true }));
   assert.deepEqual([inLoom.value, inLoom.place], ["XL", "project"]);
   const [last] = ok(await get("/users/history", { user_id: user })).changes;

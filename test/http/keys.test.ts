@@ -6,7 +6,7 @@ import { crc32, toBase62 } from "../../src/base/crc32.ts";
 import { hashOfKey, isWellFormedKey, newApiKey } from "../../src/memory/key-format.ts";
 import { quotaWindow } from "../../src/memory/quota.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
-import { problemCode, type Running, startPortless } from "./running-service.ts";
+import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
 
 let running: Running;
 let core: Running["service"]["core"];
@@ -332,4 +332,54 @@ test("keys and values never appear in logs, not even when the key came in the qu
   assert.ok(!log.includes(key));
   assert.ok(!log.includes(key.slice(8, 30)));
   assert.ok(!log.includes("a-value-that-must-not-be-logged"));
+});
+
+test("a key's tier is changed with what it has used, and an account has a limit of all its keys together", async (t) => {
+  const running = await startPortless(undefined, undefined, { warm: false });
+  t.after(() => running.end());
+  const admin = { key: "admin-token-for-tests" };
+  const made = async (tier: string) =>
+    (await running.call("POST", "/admin/keys", { ...admin, body: { account: "navy", tier } })).json;
+  const [one, two] = [await made("unlimited"), await made("free")];
+  const encode = (key: string) => {
+    const body = { user_id: "ada", label: "USER.name", value: "Ada" };
+    return running.call("POST", "/encode", { key, body });
+  };
+  assert.equal((await encode(one.key)).headers.get("x-ratelimit-limit"), null);
+
+  const changed = await running.call("PATCH", `/admin/keys/${one.id}`, { ...admin, body: { tier: "pro" } });
+  assert.deepEqual([changed.status, changed.json.tier], [200, "pro"]);
+  const limited = await encode(one.key);
+  const standing = (answer: Answer) => [
+    answer.headers.get("x-ratelimit-limit"),
+    answer.headers.get("x-ratelimit-remaining"),
+  ];
+  assert.deepEqual(standing(limited), ["50000", "49998"]);
+
+  const limit = (monthly_limit: number | null) =>
+    running.call("PATCH", "/admin/accounts/navy", { ...admin, body: { monthly_limit } });
+  assert.equal((await limit(4)).json.monthly_limit, 4);
+  assert.deepEqual(standing(await encode(two.key)), ["4", "1"]);
+  assert.deepEqual(standing(await encode(one.key)), ["4", "0"]);
+  for (const { key } of [one, two]) {
+    const refused = await encode(key);
+    assert.equal(problemCode(refused), "429 monthly_limit_exceeded");
+    assert.equal(refused.json.detail, "The account allows 4 encodes a month; 4 are used.");
+    const { json } = await running.call("GET", "/usage", { key });
+    assert.deepEqual([json.limit, json.used, json.remaining], [4, 4, 0]);
+  }
+  const { accounts } = (await running.call("GET", "/admin/accounts", admin)).json;
+  const navy = accounts.find(({ account }: { account: string }) => account === "navy");
+  assert.deepEqual([navy.monthly_limit, navy.used_this_month, navy.keys], [4, 4, 2]);
+  assert.equal((await limit(null)).json.monthly_limit, null);
+  // On PostgreSQL what counted for the account may be added to the key later.
+  const [tierLimit, remaining] = standing(await encode(two.key));
+  assert.equal(tierLimit, "1000");
+  assert.match(remaining ?? "", /^99[89]$/);
+  assert.equal(problemCode(await limit(-1)), "400 invalid_request");
+  const missing = await running.call("PATCH", "/admin/accounts/nobody", {
+    ...admin,
+    body: { monthly_limit: 1 },
+  });
+  assert.equal(problemCode(missing), "404 not_found");
 });

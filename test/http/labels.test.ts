@@ -1,32 +1,18 @@
 /** Labels of an account's own over HTTP: what they ask, who added them, their removal, and their list. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { memoryService, ok } from "./memory-calls.ts";
+import { problemCode } from "./running-service.ts";
 
 const START = Date.UTC(2026, 10, 30, 23, 59, 50);
-const clock = { ms: START, now: () => clock.ms };
+const memory = memoryService(START);
+const { clock, post, get, encode } = memory;
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-});
-after(() => running?.end());
-
-const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-  running.call("POST", path, { body, headers });
-const get = (path: string, query: Record<string, string>) =>
-  running.call("GET", `${path}?${new URLSearchParams(query)}`);
-const encode = (user_id: string, label: string, value: string, more: object = {}) =>
-  post("/encode", { user_id, label, value, ...more });
 const factsOf = async (user_id: string, project?: string) => {
   const { json } = await get("/facts", { user_id, ...(project === undefined ? {} : { project }) });
   return json.facts.map(({ label, value }: { label: string; value: string }) => `${label}=${value}`);
 };
-function ok(answer: Answer): Answer["json"] {
-  assert.ok(answer.status < 300, answer.text);
-  return answer.json;
-}
 
 test("an account adds labels of its own, and what they ask of values holds", async () => {
   const add = (body: object) => post("/channels", body);
@@ -48,7 +34,7 @@ test("an account adds labels of its own, and what they ask of values holds", asy
         [answer.json.param, /^[ -~]+$/.test(answer.json.detail)],
         [Object.keys(terms)[0], true],
       );
-      const changed = await running.call("PATCH", "/channels/FAMILY.wife", { body: terms });
+      const changed = await memory.running.call("PATCH", "/channels/FAMILY.wife", { body: terms });
       assert.equal(problemCode(changed), "400 invalid_request");
     }
   const size = {
@@ -76,20 +62,20 @@ test("an account adds labels of its own, and what they ask of values holds", asy
       ["USER.size", "M", "current"],
     ],
   );
-  const other = await running.newKey("stranger");
-  const foreign = await running.call("POST", "/encode", {
+  const other = await memory.running.newKey("stranger");
+  const foreign = await memory.running.call("POST", "/encode", {
     key: other,
     body: { user_id: "own", label: "FAMILY.wife", value: "x" },
   });
   assert.equal(problemCode(foreign), "400 unknown_label");
   assert.match(foreign.json.detail, /POST \/channels adds one/);
-  const patch = (label: string, body: object) => running.call("PATCH", `/channels/${label}`, { body });
+  const patch = (label: string, body: object) => memory.running.call("PATCH", `/channels/${label}`, { body });
   assert.equal(ok(await patch("USER.size", { one_of: ["S", "XL"], ttl_s: null })).ttl_s, undefined);
   ok(await encode("own", "USER.size", "XL"));
   assert.equal(ok(await patch("USER.gpu", { hidden: true })).hidden, true);
   assert.equal(problemCode(await patch("USER.gpu", { description: "x" })), "400 invalid_request");
   assert.equal(problemCode(await patch("NO.such", { hidden: true })), "400 unknown_label");
-  const { channels, free } = ok(await running.call("GET", "/channels"));
+  const { channels, free } = ok(await memory.running.call("GET", "/channels"));
   assert.deepEqual([channels.length, free], [42, 214]);
   assert.ok(channels.find(({ label }: { label: string }) => label === "USER.gpu").hidden);
 });
@@ -101,9 +87,9 @@ test("a label says who added it, to keys of the whole account, and is removed wh
   const origin = { created_at: new Date(clock.ms).toISOString(), created_by: "codex" };
   const { created_at, created_by, created_key } = added.json;
   assert.deepEqual({ created_at, created_by }, origin);
-  assert.equal(created_key, running.key.slice(0, 12));
-  const treeOf = async (key = running.key) =>
-    ok(await running.call("GET", "/channels", { key })).channels.find(
+  assert.equal(created_key, memory.running.key.slice(0, 12));
+  const treeOf = async (key = memory.running.key) =>
+    ok(await memory.running.call("GET", "/channels", { key })).channels.find(
       (one: { label: string }) => one.label === label,
     );
   assert.deepEqual(await treeOf(), added.json);
@@ -112,17 +98,18 @@ test("a label says who added it, to keys of the whole account, and is removed wh
     Object.keys(await treeOf(token)).filter((name) => name.startsWith("created_")),
     [],
   );
-  const remove = (path = label, key = running.key) => running.call("DELETE", `/channels/${path}`, { key });
+  const remove = (path = label, key = memory.running.key) =>
+    memory.running.call("DELETE", `/channels/${path}`, { key });
   ok(await encode("gardener", label, "a pear"));
   assert.equal(problemCode(await remove()), "409 label_in_use");
   assert.equal(problemCode(await remove(label, token)), "403 read_only_key");
-  ok(await running.call("DELETE", `/facts?user_id=gardener&label=${label}`));
+  ok(await memory.running.call("DELETE", `/facts?user_id=gardener&label=${label}`));
   assert.deepEqual(ok(await remove()), { status: "ok" });
   assert.equal(await treeOf(), undefined);
   assert.equal(problemCode(await remove()), "404 not_found");
   assert.equal(problemCode(await remove("USER.name")), "400 invalid_request");
   assert.equal(problemCode(await encode("gardener", label, "a pear")), "400 unknown_label");
-  const logged = running.logs.map((line) => JSON.parse(line)).filter((line) => line.label === label);
+  const logged = memory.running.logs.map((line) => JSON.parse(line)).filter((line) => line.label === label);
   assert.deepEqual(
     logged.map(({ msg, written_by }) => [msg, written_by]),
     [
@@ -133,16 +120,16 @@ test("a label says who added it, to keys of the whole account, and is removed wh
 });
 
 test("a set is listed without a key, and adds the labels that the account does not have", async () => {
-  const { sets } = ok(await running.call("GET", "/channels/sets", { key: null }));
+  const { sets } = ok(await memory.running.call("GET", "/channels/sets", { key: null }));
   assert.deepEqual(
     sets.map(({ set }: { set: string }) => set),
     ["personal", "support", "team", "research"],
   );
   const labelsOf = (labels: { label: string }[]) => labels.map(({ label }) => label);
   const [{ labels: personal }] = sets;
-  const key = await running.newKey("with-sets");
+  const key = await memory.running.newKey("with-sets");
   const call = (method: string, path: string, body?: object) =>
-    running.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+    memory.running.call(method, path, { key, ...(body === undefined ? {} : { body }) });
   const own = async () =>
     ok(await call("GET", "/channels")).channels.filter((channel: { own: boolean }) => channel.own);
   const diet = { label: "HEALTH.diet", description: "As it was." };
@@ -164,7 +151,7 @@ test("a set is listed without a key, and adds the labels that the account does n
   const unknown = await call("POST", "/channels/sets", { set: "pets" });
   assert.deepEqual([problemCode(unknown), unknown.json.param], ["400 invalid_request", "set"]);
   const { token } = ok(await call("POST", "/tokens", { user_id: "ada", access: "write", ttl_s: 60 }));
-  const bound = await running.call("POST", "/channels/sets", { key: token, body: { set: "team" } });
+  const bound = await memory.running.call("POST", "/channels/sets", { key: token, body: { set: "team" } });
   assert.equal(problemCode(bound), "403 user_not_allowed");
   // No room for all: none is added.
   const { free } = ok(await call("GET", "/channels"));
@@ -177,13 +164,13 @@ test("a set is listed without a key, and adds the labels that the account does n
 
 test("a label's scope cannot be changed", async () => {
   ok(await post("/channels", { label: "GARDEN.bush", description: "x", scope: "project" }));
-  const refused = await running.call("PATCH", "/channels/GARDEN.bush", { body: { scope: "person" } });
+  const refused = await memory.running.call("PATCH", "/channels/GARDEN.bush", { body: { scope: "person" } });
   assert.deepEqual([problemCode(refused), refused.json.param], ["400 invalid_request", "scope"]);
   assert.match(refused.json.detail, /scope cannot be changed/);
 });
 
 test("the labels of an account are turned into an answer once for each version", async (context) => {
-  const listed = async () => ok(await running.call("GET", "/channels"));
+  const listed = async () => ok(await memory.running.call("GET", "/channels"));
   await listed();
   const made = context.mock.method(JSON, "stringify");
   const texts = () =>

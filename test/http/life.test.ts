@@ -1,32 +1,18 @@
 /** A fact's life over HTTP: places, ends, revisions, lists, history, going back, users. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { memoryService, ok } from "./memory-calls.ts";
+import { problemCode } from "./running-service.ts";
 
 const START = Date.UTC(2026, 10, 30, 23, 59, 50);
-const clock = { ms: START, now: () => clock.ms };
+const memory = memoryService(START);
+const { clock, post, get, encode } = memory;
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-});
-after(() => running?.end());
-
-const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-  running.call("POST", path, { body, headers });
-const get = (path: string, query: Record<string, string>) =>
-  running.call("GET", `${path}?${new URLSearchParams(query)}`);
-const encode = (user_id: string, label: string, value: string, more: object = {}) =>
-  post("/encode", { user_id, label, value, ...more });
 const factsOf = async (user_id: string, project?: string) => {
   const { json } = await get("/facts", { user_id, ...(project === undefined ? {} : { project }) });
   return json.facts.map(({ label, value }: { label: string; value: string }) => `${label}=${value}`);
 };
-function ok(answer: Answer): Answer["json"] {
-  assert.ok(answer.status < 300, answer.text);
-  return answer.json;
-}
 
 test("without the new parameters answers have the fields of the specification, and no other", async () => {
   const written = ok(await encode("plain", "USER.name", "Ada"));
@@ -54,7 +40,7 @@ test("without the new parameters answers have the fields of the specification, a
   ]);
   const { facts } = ok(await get("/facts", { user_id: "plain" }));
   assert.deepEqual(Object.keys(facts[0]), ["label", "value", "channel", "revision", "updated_at"]);
-  const open = await running.call("GET", "/channels", { key: null });
+  const open = await memory.running.call("GET", "/channels", { key: null });
   assert.deepEqual(Object.keys(open.json), ["channels"]);
   assert.deepEqual(Object.keys(open.json.channels[0]), ["channel", "label", "description", "example"]);
 });
@@ -87,17 +73,17 @@ test("a project's facts are its own, count inside it, and no user_id reaches the
   assert.equal(problemCode(await read({})), "422 block_unreadable");
   for (const project of ["", "a/b/c", "/a", "a/", "x".repeat(101), "a\u0001"])
     assert.equal(problemCode(await get("/facts", { user_id: "ada", project })), "400 invalid_request");
-  ok(await running.call("DELETE", "/users?user_id=ada&project=loom-1"));
+  ok(await memory.running.call("DELETE", "/users?user_id=ada&project=loom-1"));
   assert.deepEqual(await factsOf("ada", "loom-1/feature-x"), ["PREF.tone=dry"]);
 });
 
 test("the index alone does no block work", async () => {
   ok(await encode("light", "USER.name", "Ada"));
-  const { scheduler } = running.service.core.blockWork as unknown as { scheduler?: unknown };
+  const { scheduler } = memory.running.service.core.blockWork as unknown as { scheduler?: unknown };
   assert.equal(scheduler, undefined);
   // But for those in the background, which the write may have led to.
   const tasks = async () => {
-    const { text } = await running.call("GET", "/metrics", { key: null });
+    const { text } = await memory.running.call("GET", "/metrics", { key: null });
     return [...text.matchAll(/^sideband_block_tasks_total\{(?!kind="background").*\} (\d+)$/gm)].reduce(
       (sum, [, n]) => sum + Number(n),
       0,
@@ -122,7 +108,7 @@ test("a fact is gone to the second, from caches and entity tags too, at the mont
   const first = await get("/context", { user_id: "brief" });
   const etag = first.headers.get("etag")!;
   const again = (headers: Record<string, string>) =>
-    running.call("GET", "/context?user_id=brief", { headers });
+    memory.running.call("GET", "/context?user_id=brief", { headers });
   clock.ms = START + 9_999;
   assert.equal((await again({ "if-none-match": etag })).status, 304);
   assert.equal((await factsOf("brief")).length, 3);
@@ -165,7 +151,7 @@ test("If-Match writes only on the revision that it names, If-None-Match only whe
   assert.equal((await post("/encode", { ...body, label: "USER.os" }, { "if-none-match": "*" })).status, 200);
   for (const header of ["17", '"x"', "*", 'W/"1"'])
     assert.equal(problemCode(await post("/encode", body, { "if-match": header })), "400 invalid_request");
-  const gone = await running.call("DELETE", "/facts?user_id=cas&label=USER.name", {
+  const gone = await memory.running.call("DELETE", "/facts?user_id=cas&label=USER.name", {
     headers: { "if-match": etag },
   });
   assert.equal(problemCode(gone), "412 revision_mismatch");
@@ -241,9 +227,9 @@ test("a fact's history is kept, shown, restored and taken along", async () => {
     ["one", "three", "agent 2"],
   );
   assert.equal(problemCode(await restore(999_999_999)), "404 not_found");
-  ok(await running.call("DELETE", "/facts?user_id=past&label=PREF.tone&keep_history=true"));
+  ok(await memory.running.call("DELETE", "/facts?user_id=past&label=PREF.tone&keep_history=true"));
   assert.equal(ok(await history()).revisions[0].ended, "forgotten");
-  ok(await running.call("DELETE", "/facts?user_id=past&label=PREF.tone"));
+  ok(await memory.running.call("DELETE", "/facts?user_id=past&label=PREF.tone"));
   assert.equal(problemCode(await history()), "404 fact_not_found");
 });
 
@@ -257,7 +243,10 @@ test("what changed is listed page by page, and a user goes back to a moment, all
   ok(await encode(user_id, "USER.name", "Eve", { written_by: "intruder" }));
   ok(await encode(user_id, "USER.os", "new"));
   ok(
-    await running.call("DELETE", `/facts?user_id=${user_id}&label=PROJ.goal&project=loom&keep_history=true`),
+    await memory.running.call(
+      "DELETE",
+      `/facts?user_id=${user_id}&label=PROJ.goal&project=loom&keep_history=true`,
+    ),
   );
   const page = ok(await get("/users/history", { user_id, since: to, limit: "2" }));
   const rest = ok(await get("/users/history", { user_id, since: to, limit: "2", cursor: page.next_cursor }));
@@ -287,6 +276,26 @@ test("what changed is listed page by page, and a user goes back to a moment, all
   assert.deepEqual(await factsOf(user_id), ["USER.name=Eve", "USER.os=new"]);
   assert.equal(ok(await post("/users/rollback", { user_id, to })).status, "ok");
   assert.deepEqual(await factsOf(user_id, "loom"), ["USER.name=Ada", "PROJ.goal=cloth"]);
+  // Of what was written at one time, only what has not changed since goes back, and nothing that came later.
+  const before = new Date(clock.ms).toISOString();
+  clock.ms += 1000;
+  const imported = { user_id, facts: ["USER.os", "USER.gpu"].map((label) => ({ label, value: "imported" })) };
+  ok(await post("/encode/batch", imported));
+  const unchanged_since = new Date(clock.ms).toISOString();
+  clock.ms += 1000;
+  ok(await encode(user_id, "USER.gpu", "changed"));
+  ok(await encode(user_id, "USER.language", "later"));
+  const partly = ok(await post("/users/rollback", { user_id, to: before, unchanged_since }));
+  assert.deepEqual(partly, {
+    status: "ok",
+    changes: [{ label: "USER.os", from: "imported", to: null }],
+    unreached: [],
+    changed_since: [{ label: "USER.gpu" }],
+  });
+  const left = ["USER.name=Ada", "USER.gpu=changed", "USER.language=later"];
+  assert.deepEqual(await factsOf(user_id), left);
+  const wrong = await post("/users/rollback", { user_id, to: before, unchanged_since: "soon" });
+  assert.equal(problemCode(wrong), "400 invalid_request");
   for (let i = 0; i < 12; i++) {
     clock.ms += 1000;
     ok(await encode(user_id, "USER.role", `role ${i}`));
@@ -303,8 +312,8 @@ test("a project is moved to another with its worktrees and its history, and that
   ok(await encode(user_id, "PROJ.goal", "cloth", { project: "old" }));
   ok(await encode(user_id, "PROJ.goal", "silk", { project: "old" }));
   ok(await encode(user_id, "TASK.current", "weave", { project: "old/spike" }));
-  const used = ok(await running.call("GET", "/usage")).used;
-  const move = (from: string, to: string) => post("/users/move", { user_id, from, to, project: "old" });
+  const used = ok(await memory.running.call("GET", "/usage")).used;
+  const move = (from: string, to: string) => post("/users/move", { user_id, from, to });
   assert.deepEqual(ok(await move("old", "new")), { status: "ok", moved: 2 });
   assert.deepEqual(await factsOf(user_id, "new/spike"), ["TASK.current=weave", "PROJ.goal=silk"]);
   assert.deepEqual(await factsOf(user_id, "old/spike"), []);
@@ -314,17 +323,17 @@ test("a project is moved to another with its worktrees and its history, and that
     ["silk", "cloth"],
   );
   assert.deepEqual(ok(await move("old", "new")), { status: "ok", moved: 0 });
-  assert.equal(ok(await running.call("GET", "/usage")).used, used);
+  assert.equal(ok(await memory.running.call("GET", "/usage")).used, used);
   assert.equal(problemCode(await move("new/spike", "old")), "400 invalid_request");
 });
 
 test("the users of an account are listed with their projects, page by page", async () => {
-  const key = await running.newKey("listed");
+  const key = await memory.running.newKey("listed");
   for (const user_id of ["a", "b", "c/d"]) {
     const body = { user_id, label: "TASK.current", value: "x", project: "p/w" };
-    ok(await running.call("POST", "/encode", { key, body }));
+    ok(await memory.running.call("POST", "/encode", { key, body }));
   }
-  const list = async (query: string) => ok(await running.call("GET", `/users${query}`, { key }));
+  const list = async (query: string) => ok(await memory.running.call("GET", `/users${query}`, { key }));
   const { users, next_cursor } = await list("?limit=2");
   assert.deepEqual(users[0], {
     user_id: "a",
@@ -338,6 +347,6 @@ test("the users of an account are listed with their projects, page by page", asy
     [["c/d"], null],
   );
   assert.deepEqual((await list("?prefix=c")).users.length, 1);
-  const wrong = await running.call("GET", "/users?cursor=no!cursor");
+  const wrong = await memory.running.call("GET", "/users?cursor=no!cursor");
   assert.deepEqual([wrong.status, wrong.json.param], [400, "cursor"]);
 });

@@ -1,27 +1,13 @@
 /** Where values come from, over HTTP: kept with them, shown where there is one, back with them, and waited for. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { memoryService, ok } from "./memory-calls.ts";
+import { problemCode, startPortless } from "./running-service.ts";
 
-const clock = { ms: Date.UTC(2026, 10, 18, 12), now: () => clock.ms };
+const memory = memoryService();
+const { clock, post, get, encode } = memory;
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-});
-after(() => running?.end());
-
-const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-  running.call("POST", path, { body, headers });
-const get = (path: string, query: Record<string, string>) =>
-  running.call("GET", `${path}?${new URLSearchParams(query)}`);
-const encode = (user_id: string, label: string, value: string, more: object = {}) =>
-  post("/encode", { user_id, label, value, ...more });
-function ok(answer: Answer): Answer["json"] {
-  assert.ok(answer.status < 300, answer.text);
-  return answer.json;
-}
 type Shown = { label: string; value: string; origin?: string };
 const originsOf = async (user_id: string) =>
   ok(await get("/facts", { user_id })).facts.map(({ label, origin }: Shown) => [label, origin]);
@@ -148,6 +134,33 @@ test("with SIDEBAND_REVIEW=read, what was read is in no context and no block unt
     assert.deepEqual([decoded.value, decoded.source, decoded.verified], ["Debian", "state", false]);
     await write("USER.os", "Debian", "said");
     const all = ["USER.name", "USER.os", "PREF.tone"];
+    // What was said stays until another value is accepted, however often one is read.
+    await write("USER.os", "Plan 9", "read");
+    await write("USER.os", "Windows", "read");
+    const both = await asked("/context");
+    assert.equal(both.plain_index, "USER.name=Ada\nUSER.os=Debian\nPREF.tone=dry");
+    assert.equal((await asked("/context", { include: "index" })).plain_index, both.plain_index);
+    const carried = ok(
+      await call("POST", "/read", { body: { user_id: "ada", block: both.fdm_block } }),
+    ).facts;
+    assert.deepEqual(
+      carried.map(({ value, mark }: { value: string; mark: string }) => [value, mark]),
+      [
+        ["Ada", "current"],
+        ["Debian", "replaced"],
+        ["dry", "current"],
+      ],
+    );
+    assert.equal((await asked("/decode", { label: "USER.os" })).value, "Windows");
+    // What the person has taken away does not come back with it.
+    ok(await call("DELETE", "/facts?user_id=ada&label=PREF.tone&keep_history=true"));
+    await write("PREF.tone", "loud", "read");
+    assert.equal(
+      (await asked("/context", { include: "index" })).plain_index,
+      "USER.name=Ada\nUSER.os=Debian",
+    );
+    await write("PREF.tone", "dry");
+    await write("USER.os", "Debian", "said");
     assert.deepEqual((await asked("/context", { include: "index" })).channel_labels, all);
     assert.deepEqual(await labelsIn((await asked("/context")).fdm_block), all);
   } finally {

@@ -1,27 +1,11 @@
 /** Requests that are repeated under their Idempotency-Key. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { memoryService, ok } from "./memory-calls.ts";
 
-const clock = { ms: Date.UTC(2026, 10, 30, 23, 59, 50), now: () => clock.ms };
-
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-});
-after(() => running?.end());
-
-const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-  running.call("POST", path, { body, headers });
-const get = (path: string, query: Record<string, string>) =>
-  running.call("GET", `${path}?${new URLSearchParams(query)}`);
-const encode = (user_id: string, label: string, value: string, more: object = {}) =>
-  post("/encode", { user_id, label, value, ...more });
-function ok(answer: Answer): Answer["json"] {
-  assert.ok(answer.status < 300, answer.text);
-  return answer.json;
-}
+const memory = memoryService(Date.UTC(2026, 10, 30, 23, 59, 50));
+const { clock, post, get, encode } = memory;
 
 /** Sends a request, lets time and facts go on, and sends it again. */
 async function repeated(path: string, body: object, meanwhile: () => Promise<unknown>) {
@@ -42,7 +26,7 @@ async function repeated(path: string, body: object, meanwhile: () => Promise<unk
 test("every write that is repeated under its Idempotency-Key is answered as before, byte by byte", async () => {
   const user_id = "repeating";
   const details = true;
-  const usedUp = async () => (await running.call("GET", "/usage")).json.used;
+  const usedUp = async () => (await memory.running.call("GET", "/usage")).json.used;
   await post("/channels", { label: "ONCE.short", description: "Lives for a minute", ttl_s: 60 });
   ok(await encode(user_id, "USER.name", "Ada", { written_by: "codex" }));
   for (const item of ["jq", "npm", "git"])
@@ -61,7 +45,7 @@ test("every write that is repeated under its Idempotency-Key is answered as befo
   const passed = { user_id, label: "TASK.next", value: "soon", expires_at: until, details };
   assert.equal((await repeated("/encode", passed, nothing)).expires_at, until);
   await repeated("/encode", { user_id, label: "ONCE.short", value: "x", details }, () =>
-    running.call("PATCH", "/channels/ONCE.short", { body: { ttl_s: 7, one_of: ["a", "b"] } }),
+    memory.running.call("PATCH", "/channels/ONCE.short", { body: { ttl_s: 7, one_of: ["a", "b"] } }),
   );
   const facts = [
     { label: "USER.name", value: "Grace" },
@@ -102,10 +86,10 @@ test("a repeated write does not bring back what was forgotten, nor show it", asy
   ok(await post("/facts/append", { user_id, label: "PREF.tools", item: secret }));
   for (const answer of await all()) assert.ok(answer.text.includes(secret));
   for (const answer of await all()) assert.ok(answer.text.includes(secret));
-  ok(await running.call("DELETE", `/facts?user_id=${user_id}&label=PREF.tools`));
+  ok(await memory.running.call("DELETE", `/facts?user_id=${user_id}&label=PREF.tools`));
   const [encoded, appended] = (await all()).map(ok);
   assert.deepEqual([encoded.value, encoded.previous, appended.value], ["Ada", null, ""]);
-  ok(await running.call("DELETE", `/users?user_id=${user_id}`));
+  ok(await memory.running.call("DELETE", `/users?user_id=${user_id}`));
   for (const answer of await all()) {
     ok(answer);
     assert.ok(!answer.text.includes(secret));

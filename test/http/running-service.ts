@@ -42,7 +42,7 @@ export function databaseSettings(url: string): Record<string, string> {
   return { SIDEBAND_DATABASE_URL: url, SIDEBAND_DATABASE_POOL: "4", SIDEBAND_MASTER_KEY: "ab".repeat(32) };
 }
 
-type RunningOptions = Pick<ServiceOptions, "warm" | "timeouts" | "clock" | "tcp">;
+type RunningOptions = Pick<ServiceOptions, "warm" | "timeouts" | "clock" | "tcp" | "documents">;
 
 /** Without a port: requests go to its dispatcher. */
 export function startPortless(
@@ -65,6 +65,7 @@ export async function startRunning(
     ...(await databaseOf(dataFolder)),
     SIDEBAND_DATA: dataFolder,
     SIDEBAND_PORT: "0",
+    SIDEBAND_DEMO: "1",
     SIDEBAND_DEMO_RATE: "100000",
     SIDEBAND_ADMIN_TOKEN: "admin-token-for-tests",
     ...settings,

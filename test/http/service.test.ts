@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { ERRORS } from "../../src/base/error-codes.ts";
+import { readConfig } from "../../src/config.ts";
 import { OPERATIONS } from "../../src/contract/operations.ts";
 import { problemCode, type Running, send, startPortless, startRunning } from "./running-service.ts";
 
@@ -106,6 +107,23 @@ test("the demo: encode, context, decode, flush, reset, without a key, on a state
     { status: "ok", channel_count: 0 },
   );
   assert.equal((await open("GET", "/demo/context")).json.channel_count, 0);
+});
+
+test("the demo is off unless it is switched on: each of its calls is refused with the setting, and nothing is written", async (context) => {
+  assert.equal(readConfig({}, {}).demo, false);
+  const off = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
+  context.after(() => off.end());
+  const body = { label: "USER.gpu", value: "RTX5090" };
+  for (const [method, path, sent] of [
+    ["POST", "/demo/encode", { body }],
+    ["GET", "/demo/context", {}],
+    ["POST", "/demo/reset", {}],
+  ] as const) {
+    const refused = await off.call(method, path, { key: null, ...sent });
+    assert.equal(problemCode(refused), "404 not_found", path);
+    assert.match(refused.json.detail, /SIDEBAND_DEMO=1/);
+  }
+  assert.equal(((await off.service.core.store.statistics()) as { users: number }).users, 0);
 });
 
 test("the demo cannot touch an account's data, nor an account the demo's", async () => {
@@ -342,7 +360,7 @@ test("openapi.json is OpenAPI 3.1, describes every operation, and /docs needs no
 
 test("health, readiness and figures need no key", async () => {
   assert.deepEqual((await open("GET", "/healthz")).json, { status: "ok" });
-  assert.deepEqual((await open("GET", "/readyz")).json, { status: "ready" });
+  assert.equal((await open("GET", "/readyz")).json.status, "ready");
   await call("POST", "/encode", { body: { user_id: "figures", label: "USER.name", value: "x" } });
   await call("GET", "/context?user_id=figures");
   const { text } = await open("GET", "/metrics");

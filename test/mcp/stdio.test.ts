@@ -53,6 +53,7 @@ suite("sideband mcp", { concurrency: false }, () => {
       listChanged: true,
       writer: "mcp: test",
       undo,
+      turnsOff: true,
     });
     const { json } = await running.call("GET", "/facts?user_id=ada");
     assert.deepEqual(
@@ -82,7 +83,9 @@ suite("sideband mcp", { concurrency: false }, () => {
     };
     await old.connect(new TransportOfOld(launch([], env)) as never);
     const undo = `${sidebandCommand()} forget USER.name --user grace --url ${running.url}`;
-    await tour(old as unknown as TourClient, { user: "grace", listChanged: true, writer: "mcp: test", undo });
+    await tour(old as unknown as TourClient, {
+      ...{ user: "grace", listChanged: true, writer: "mcp: test", undo, turnsOff: true },
+    });
 
     const uri = "sideband://memory/grace";
     const heard = new Promise<void>((resolve) => {
@@ -173,7 +176,9 @@ suite("sideband mcp", { concurrency: false }, () => {
       };
     });
     const args = ["--data", running.folder, "--account", "acme", "--user", "ada"];
-    await client.connect(new TransportOfOld(launch(args, { SIDEBAND_INCLUDE: "" })) as never);
+    await client.connect(
+      new TransportOfOld(launch(args, { SIDEBAND_INCLUDE: "", SIDEBAND_GROUPS: "all" })) as never,
+    );
     const names = async () => (await client.listTools()).tools.map(({ name }) => name);
     assert.deepEqual(await names(), ["remember", "recall", "find", "forget", "add_label", "history"]);
     const call = caller(client as unknown as TourClient);
@@ -200,7 +205,8 @@ suite("sideband mcp", { concurrency: false }, () => {
       const bound = { account: "acme", tier: "unlimited", user, access } as const;
       const { key } = await running.service.core.keys.create(bound);
       const client = new Client(info);
-      const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: key, SIDEBAND_INCLUDE: "" };
+      const service = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: key };
+      const env = { ...service, SIDEBAND_INCLUDE: "", SIDEBAND_GROUPS: "all" };
       await client.connect(new StdioClientTransport(launch(["--user", "ada"], env)));
       const { tools } = await client.listTools();
       assert.deepEqual(

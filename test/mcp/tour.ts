@@ -47,11 +47,13 @@ interface TourOptions {
   readonly writer: string;
   /** What undoes the first write; a tool, unless the person has a command. */
   readonly undo?: string;
+  /** Whether the server serves one session, and can be turned off in it. */
+  readonly turnsOff?: boolean;
 }
 
 /** Of a client whose prompt has the block. */
 export async function tour(client: TourClient, options: TourOptions): Promise<void> {
-  const { user, unboundUser, listChanged, writer, undo = "forget tool" } = options;
+  const { user, unboundUser, listChanged, writer, undo = "forget tool", turnsOff = false } = options;
   const call = caller(client, unboundUser);
   assert.deepEqual(client.getServerCapabilities(), {
     tools: { listChanged },
@@ -118,7 +120,7 @@ export async function tour(client: TourClient, options: TourOptions): Promise<vo
   assert.ok(resource.text.includes("TASK.deadline=2026-12-01") && resource.text.includes(fdm_block));
   assert.deepEqual(
     (await client.listPrompts()).prompts.map(({ name }) => name),
-    ["context"],
+    turnsOff ? ["context", "off"] : ["context"],
   );
   const prompt = await client.getPrompt({
     name: "context",

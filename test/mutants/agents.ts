@@ -54,7 +54,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     name: "mcp-visits-without-turns",
     fault: "Visits of /mcp begin in the order they come, so that one account's loops keep others waiting.",
     file: "src/mcp/http.ts",
-    find: "    await this.#options.memory.turns.next(caller.account);\n",
+    find: "    await seen.turns.next(caller.account);\n",
     replace: "",
     tests: ["test/unit/mcp/visits.test.ts"],
     only: "waits for a few",

@@ -35,7 +35,7 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
   {
     name: "database-password-in-message",
     fault: "A database address that is refused is shown with its password.",
-    file: "src/config.ts",
+    file: "src/setting-values.ts",
     find: '"takes a postgres:// address"',
     replace: "`takes a postgres:// address, not ${value}`",
     tests: CONFIG,

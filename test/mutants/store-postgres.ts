@@ -51,8 +51,8 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-day-31-missing",
     fault: "The use of a month leaves out its 31st day.",
     file: "src/store/postgres/queries/key-queries.ts",
-    find: "${`${month}-31`}",
-    replace: "${`${month}-30`}",
+    find: "WHERE key_id = ${keyId} AND day BETWEEN ${`${month}-01`} AND ${`${month}-31`}",
+    replace: "WHERE key_id = ${keyId} AND day BETWEEN ${`${month}-01`} AND ${`${month}-30`}",
     tests: CONFORMANCE,
     only: "a month of a key without a limit",
   },
@@ -155,7 +155,6 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     find: "[...left.filter((write) => !isLate(write)), ...(this.#queues.get(name) ?? [])]",
     replace: "[...(this.#queues.get(name) ?? []), ...left.filter((write) => !isLate(write))]",
     tests: ["test/unit/store/held-users.test.ts"],
-    quick: true,
   },
   {
     name: "postgres-queued-overtakes-held",
@@ -206,8 +205,9 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "Events of two nodes get their numbers before the order of their commits is known, and some are never read.",
     file: "src/store/postgres/queries/group-events.ts",
-    find: "UPDATE sideband.settings AS s SET value = (s.value::bigint + ${some.length}::bigint)::text\n          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${some.length}::bigint AS before)",
-    replace: "SELECT coalesce(max(e.number), 0) AS before FROM sideband.events AS e)",
+    find: "UPDATE sideband.settings SET value = (value::bigint + ${some.length}::bigint)::text\n          WHERE slot = 0 AND name = 'events' RETURNING ${ticket}::bigint AS ticket`,\n      ),\n      ticketed(\n        (ticket) => statements.send<Ticketed>`\n          INSERT INTO sideband.events (slot, number, account, user_id, place, label, revision, kind, written_by, at_ms)\n          SELECT s.slot, s.value::bigint + t.i",
+    replace:
+      "SELECT ${ticket}::bigint AS ticket`,\n      ),\n      ticketed(\n        (ticket) => statements.send<Ticketed>`\n          INSERT INTO sideband.events (slot, number, account, user_id, place, label, revision, kind, written_by, at_ms)\n          SELECT s.slot, (SELECT coalesce(max(e.number), 0) FROM sideband.events AS e) - 1 + ${some.length} + t.i",
     tests: ["test/postgres/events.test.ts"],
     only: "many writers",
   },

@@ -144,7 +144,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     name: "lmdb-limit-outside-transaction",
     fault: "The monthly limit is checked against what is on disk, not against the writes of the same group.",
     file: "src/store/lmdb/fact-writes.ts",
-    find: "return quota === undefined ? 0 : writer.count(counterName(quota.keyId, quota.month));",
+    find: "return quota === undefined ? 0 : writer.count(counterName(quota.counter ?? quota.keyId, quota.month));",
     replace:
       'if (quota === undefined) return 0;\n  const stored = writer.environment.get("counters", Buffer.from(counterName(quota.keyId, quota.month)));\n  return stored?.readUIntBE(0, 6) ?? 0;',
     tests: LMDB_TESTS,

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { inflateRawSync } from "node:zlib";
 import { zip } from "../../scripts/zip.ts";
 import { MEMORY_TOOLS } from "../../src/agent-side/memory-tools.ts";
-import { AGENT_SETTINGS, SETTINGS } from "../../src/config.ts";
+import { AGENT_SETTINGS, SETTINGS } from "../../src/settings.ts";
 import { packageFolder } from "../agents/built.ts";
 
 const read = (path: string) => JSON.parse(readFileSync(join(packageFolder, path), "utf8"));

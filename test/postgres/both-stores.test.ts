@@ -13,7 +13,7 @@ import { Metrics } from "../../src/base/metrics.ts";
 import { type Random, seededRandom } from "../../src/base/random.ts";
 import type { FactChange, Store, WriteOutcome, WriteRequest } from "../../src/memory/ports.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
-import { NOW } from "../conformance/store.ts";
+import { NOW } from "../conformance/store-under-test.ts";
 import { labelAt } from "../fixtures/views.ts";
 import { newDatabase, openStore } from "./server.ts";
 

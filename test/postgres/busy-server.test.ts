@@ -6,7 +6,7 @@ import postgres from "postgres";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import type { Failure } from "../../src/base/errors.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
-import { write } from "../conformance/store.ts";
+import { write } from "../conformance/store-under-test.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { newDatabase, openStore, SERVICE_LOCK_MS } from "./server.ts";
 

@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SETTINGS } from "../../src/config.ts";
+import { SETTINGS } from "../../src/settings.ts";
 import { packageFolder } from "../agents/built.ts";
 import { GUIDE_SAMPLES, guideSample, guideShell, renamed } from "./cluster-guide.ts";
 import { sharedServer } from "./server.ts";

@@ -13,9 +13,9 @@ import postgres from "postgres";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import type { Failure } from "../../src/base/errors.ts";
 import { readConfig } from "../../src/config.ts";
-import { moveData } from "../../src/main/database-upkeep.ts";
+import { moveData, readDatabaseStatus } from "../../src/main/database-upkeep.ts";
 import { withOwner } from "../../src/main/owner.ts";
-import { write } from "../conformance/store.ts";
+import { write } from "../conformance/store-under-test.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { openStore } from "./server.ts";
 
@@ -74,15 +74,6 @@ test("fail-over: nodes go to the promoted standby, and stay there when the old p
     await ask(second, (sql) => sql`SELECT pg_promote()`);
     const promoted = second;
     // A connection that was being opened before is refused: whoever is told so tries again.
-    const again = async <T>(call: () => Promise<T>): Promise<T> => {
-      for (const endMs = performance.now() + PATIENCE_MS; ; await setTimeout(100)) {
-        try {
-          return await call();
-        } catch (error) {
-          if (performance.now() >= endMs) throw error;
-        }
-      }
-    };
     await again(() => store.write(write("ada", [[0, "after"]])));
     assert.equal((await again(() => store.readFact(viewOf("ada"), "USER.name")))?.value, "after");
     assert.equal((await again(() => store.readFact(viewOf("bob"), "USER.name")))?.value, "Bob");
@@ -106,6 +97,113 @@ test("fail-over: nodes go to the promoted standby, and stay there when the old p
   } finally {
     await first.remove();
     await second?.remove();
+  }
+});
+
+/** Tries again what was refused while a connection was being lost. */
+async function again<T>(call: () => Promise<T>): Promise<T> {
+  for (const endMs = performance.now() + PATIENCE_MS; ; await setTimeout(100)) {
+    try {
+      return await call();
+    } catch (error) {
+      if (performance.now() >= endMs) throw error;
+    }
+  }
+}
+
+test("two primaries: nothing is written to either, whichever is listed first, and nodes go on when one is stopped", async () => {
+  const first = await PostgresServer.start(["wal_keep_size=64MB"]);
+  let second: PostgresServer | undefined;
+  try {
+    await first.createDatabase("facts");
+    second = await first.startStandby();
+    const [old, promoted] = [first, second];
+    const lines: string[] = [];
+    const told = { warn: (line: string) => lines.push(line), inform: (line: string) => lines.push(line) };
+    const running = await openStore(addressOf([old, promoted], "facts"), told);
+    await running.write(write("ada", [[0, "before"]]));
+    assert.deepEqual(running.server, { server: `127.0.0.1:${old.port}`, timeline: 1 });
+    await caughtUp(old, promoted);
+    await old.pause();
+    await ask(promoted, (sql) => sql`SELECT pg_promote()`);
+    await again(() => running.write(write("ada", [[0, "on the new primary"]])));
+    assert.deepEqual(running.server, { server: `127.0.0.1:${promoted.port}`, timeline: 2 });
+
+    // Nobody has fenced it: it comes back, and takes writes as before.
+    await old.resume();
+    for (const order of [
+      [old, promoted],
+      [promoted, old],
+    ])
+      await assert.rejects(openStore(addressOf(order, "facts")), (error: Failure) => {
+        assert.equal(error.code, "store_unavailable");
+        assert.match(error.message, /^Two database servers take writes/);
+        return /:\d+ \(timeline [12]\) and .* both take writes.*CLUSTER\.md, fencing/.test(
+          String(error.extra.cause),
+        );
+      });
+    // A node that loses one connection finds both, and writes nothing more over the others.
+    await ask(
+      promoted,
+      (sql) => sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'sideband' AND pid <> pg_backend_pid()`,
+    );
+    await again(() => assert.rejects(running.probe(), /Two database servers take writes/));
+    await assert.rejects(running.write(write("ada", [[0, "nowhere"]])), /Two database servers take writes/);
+    await assert.rejects(running.readFact(viewOf("ada"), "USER.name"), /Two database servers take writes/);
+    assert.ok(
+      lines.some((line) => /both take writes, so neither is used/.test(line)),
+      lines.join("\n"),
+    );
+    assert.equal(running.server, undefined);
+    const config = readConfig({ SIDEBAND_DATABASE_URL: addressOf([old, promoted], "facts") });
+    const status = await readDatabaseStatus(config);
+    assert.deepEqual(
+      status.hosts.map(({ state, timeline }) => [state, timeline]),
+      [
+        ["takes writes", 1],
+        ["takes writes", 2],
+      ],
+    );
+    assert.match(status.refusal ?? "", /both take writes/);
+
+    // The new one away, the old one up: what this node has seen keeps it from going back.
+    await promoted.pause();
+    await again(() => assert.rejects(running.probe(), /was the primary before a fail-over/));
+    await assert.rejects(running.write(write("ada", [[0, "nowhere"]])), /was the primary before a fail-over/);
+    await promoted.resume();
+    await old.pause();
+    await again(() => running.write(write("ada", [[1, "again"]])));
+    assert.equal(
+      (await again(() => running.readFact(viewOf("ada"), "USER.name")))?.value,
+      "on the new primary",
+    );
+    await running.close();
+
+    // Nothing has reached the old one.
+    await promoted.pause();
+    await old.resume();
+    const rows = await ask(old, (sql) => sql`SELECT label, value FROM sideband.facts`);
+    assert.deepEqual([...rows], [{ label: "USER.name", value: "before" }]);
+  } finally {
+    await first.remove();
+    await second?.remove();
+  }
+});
+
+test("two names of one server are not two primaries, and a primary that is set to read only is none", async () => {
+  const server = await PostgresServer.start();
+  try {
+    await server.createDatabase("facts");
+    const url = `postgres://sideband@127.0.0.1:${server.port},localhost:${server.port}/facts`;
+    const store = await openStore(url);
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.close();
+    await ask(server, (sql) => sql`ALTER SYSTEM SET default_transaction_read_only = on`);
+    await ask(server, (sql) => sql`SELECT pg_reload_conf()`);
+    await again(() => assert.rejects(openStore(url), /cannot be used/));
+  } finally {
+    await server.remove();
   }
 });
 
@@ -148,7 +246,7 @@ test("standby: verify, export and db export read it and change nothing", async (
         for await (const line of owner.lines("GET", "/operator/export")) lines.push(line);
         const report = await owner.work<{ users: number; facts: number; findings: object[] }>(
           "/operator/verify",
-          {},
+          { deep: true },
           () => {},
         );
         return { lines, report };

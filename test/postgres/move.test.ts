@@ -10,7 +10,7 @@ import { readConfig } from "../../src/config.ts";
 import { moveData } from "../../src/main/database-upkeep.ts";
 import { compareStores } from "../../src/memory/move.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
-import { keyRecord, write } from "../conformance/store.ts";
+import { keyRecord, write } from "../conformance/store-under-test.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { newEmptyDatabase, openStore } from "./server.ts";
 

@@ -40,7 +40,7 @@ export class Nodes {
   }
 
   /** @param databaseUrl another address of the database */
-  async start(databaseUrl = this.#databaseUrl): Promise<TestNode> {
+  async start(databaseUrl = this.#databaseUrl, settings: NodeJS.ProcessEnv = {}): Promise<TestNode> {
     builtSideband();
     const child = spawn(process.execPath, [PROGRAM], {
       env: {
@@ -51,6 +51,7 @@ export class Nodes {
         SIDEBAND_DATABASE_POOL: "4",
         SIDEBAND_MASTER_KEY: this.#masterKey,
         SIDEBAND_LOG_LEVEL: "fatal",
+        ...settings,
       },
       stdio: ["ignore", "pipe", "inherit"],
     });

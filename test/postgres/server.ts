@@ -10,7 +10,7 @@ import { Metrics } from "../../src/base/metrics.ts";
 import { DATABASE_DEFAULTS } from "../../src/store/postgres/connection/database.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
-import type { StoreUnderTest } from "../conformance/store.ts";
+import type { StoreUnderTest } from "../conformance/store-under-test.ts";
 
 /** What survives a crash of the machine is not what these tests are about. */
 const WITHOUT_SYNC = ["fsync=off", "full_page_writes=off"];

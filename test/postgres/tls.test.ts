@@ -10,7 +10,7 @@ import type { Failure } from "../../src/base/errors.ts";
 import { readConfig } from "../../src/config.ts";
 import { readDatabaseStatus } from "../../src/main/database-upkeep.ts";
 import { parseAddress, tlsWarning } from "../../src/store/postgres/connection/database-address.ts";
-import { write } from "../conformance/store.ts";
+import { write } from "../conformance/store-under-test.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { guideSample, guideShell } from "./cluster-guide.ts";
 import { openStore } from "./server.ts";

@@ -12,7 +12,7 @@ import { pathToFileURL } from "node:url";
 import postgres from "postgres";
 import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, type Migration, migrate } from "../../src/store/postgres/migrations.ts";
-import { write } from "../conformance/store.ts";
+import { write } from "../conformance/store-under-test.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
 import { newEmptyDatabase, openStore } from "./server.ts";
 
@@ -71,6 +71,73 @@ test("rolling upgrade: a contracted schema refuses the release before the last, 
   await assert.rejects(openStore(url, { readOnly: true }), /9002-contract/);
   await migrate(sql, [...today, expand]);
   await sql.end();
+});
+
+test("a node takes no more calls once a newer node has contracted the schema beneath it, and says so to a probe", async () => {
+  const url = await newEmptyDatabase();
+  const lines: string[] = [];
+  const old = await openStore(url, { warn: (line) => lines.push(line) });
+  await old.write(write("ada", [[0, "Ada"]]));
+  await old.probe();
+  const sql = postgres(url, { max: 1, onnotice: () => {} }) as unknown as Sql;
+  await migrate(sql, [...today, expand, contract]);
+  // At once: the first call finds a column missing, and then it is known why.
+  await assert.rejects(old.write(write("ada", [[0, "lost"]])), /newer version of sideband/);
+  for (const call of [
+    () => old.readUser(viewOf("ada")),
+    () => old.findKey("0".repeat(64)),
+    () => old.probe(),
+    () => old.write(write("bob", [[0, "Bob"]])),
+  ])
+    await assert.rejects(call, { code: "store_unavailable", message: /form that this node does not know/ });
+  assert.ok(
+    lines.some((line) => /9002-contract.*newer version of sideband/.test(line)),
+    lines.join("\n"),
+  );
+  const next = await openStore(url, { migrations: [...today, expand, contract] });
+  assert.equal((await next.readFact(viewOf("ada"), "USER.name"))?.value, "Ada");
+  await Promise.all([old.close(), next.close(), sql.end()]);
+});
+
+test("a probe makes a read and a write of the service's own kind, which leave nothing behind", async () => {
+  const url = await newEmptyDatabase();
+  const store = await openStore(url);
+  await store.probe();
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const tables = [
+    "users",
+    "facts",
+    "history",
+    "month_counters",
+    "day_counters",
+    "replays",
+    "answers",
+    "api_keys",
+  ];
+  for (const table of tables)
+    assert.equal((await sql`SELECT FROM ${sql(`sideband.${table}`)}`).length, 0, table);
+  assert.equal((await sql`SELECT FROM sideband.probes`).length, 1);
+  // What only facts need, or only keys: the row of the probe alone would not show it.
+  for (const table of ["history", "month_counters", "replays", "api_keys"]) {
+    await sql`ALTER TABLE ${sql(`sideband.${table}`)} RENAME TO away`;
+    await assert.rejects(store.probe(), `without ${table}`);
+    await sql`ALTER TABLE sideband.away RENAME TO ${sql(table)}`;
+    await store.probe();
+  }
+  await Promise.all([store.close(), sql.end()]);
+});
+
+test("with migrates: false a node waits for the migration, and starts after it", async () => {
+  const url = await newEmptyDatabase();
+  await assert.rejects(openStore(url, { migrates: false }), {
+    name: "MissingMigrationError",
+    message: /lacks migration 0001-tables: run sideband db migrate/,
+  });
+  const sql = postgres(url, { max: 1, onnotice: () => {} }) as unknown as Sql;
+  await migrate(sql);
+  const store = await openStore(url, { migrates: false });
+  await store.write(write("ada", [[0, "Ada"]]));
+  await Promise.all([store.close(), sql.end()]);
 });
 
 test("rolling upgrade: a migration says in a line of its own which releases work beside it", (t) => {

@@ -30,6 +30,7 @@ const PARTS = [
     "blockwork",
     "find",
     "store/*",
+    "oauth",
     "http",
     "mcp",
   ],
@@ -49,8 +50,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   find: { rooms: ["base"], pure: true },
   memory: { rooms: ["base", "codec", "reader", "blockwork", "find"] },
   "store/*": { rooms: ["base", "memory"] },
+  /** The authorization server: what applications are allowed, as keys of the store. */
+  oauth: { rooms: ["base", "memory"] },
   http: {
-    rooms: ["base", "contract", "memory"],
+    rooms: ["base", "contract", "agent-side", "memory", "oauth"],
     floors: ["services.ts", "request", "connection", "access", "routes", "server.ts", "waiting-server.ts"],
   },
   /** It answers what http declares in services.ts, as the stores answer what memory declares. */
@@ -67,9 +70,25 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   web: { rooms: ["base", "codec", "reader", "contract", "agent-side", "sdk", "import"], pure: true },
   /** What `sideband measure` counts. */
   measure: { rooms: ["base", "codec", "blockwork"] },
-  config: { rooms: ["base"] },
+  /** What settings and options take. */
+  "setting-values": { rooms: ["base"] },
+  settings: { rooms: ["base", "setting-values"] },
+  config: { rooms: ["base", "setting-values", "settings"] },
   main: { rooms: PARTS },
-  cli: { rooms: ["base", "contract", "agent-side", "import", "sdk", "agents", "measure", "config", "main"] },
+  cli: {
+    rooms: [
+      "base",
+      "contract",
+      "agent-side",
+      "import",
+      "sdk",
+      "agents",
+      "measure",
+      "config",
+      "setting-values",
+      "main",
+    ],
+  },
   bench: { rooms: [...PARTS, "main"] },
 };
 

@@ -22,10 +22,6 @@ export interface Rule {
 
 const LINES_MAX = 450;
 const HEADER_LINES_MAX = 12;
-const FUNCTION_LINES_MAX = 70;
-/** The first line of a function with a body: a name or `function` before its parameters, or an arrow behind them. */
-const FUNCTION = /=> \{$|\bfunction\b|^\s*(?:[a-z]+ )*\*?[#\w]+(?:<.*>)?\(.*\{$/;
-const NO_FUNCTION = /^(?!(?:if|for|while|switch|catch|do|else|\})\b)/;
 const CODE = /^(src|test|bench|bin|scripts)\/.*\.(ts|tsx|mts|js|mjs|sql|css)$/;
 /** Data that no one reads line by line. */
 const DATA = /^(src\/codec\/alphabet-data\.ts$|test\/vectors\/)|\.generated\./;
@@ -106,15 +102,6 @@ export const RULES: readonly Rule[] = [
     remedy: `Split it by subject: a file has at most ${LINES_MAX} lines, and 80 to 250 read best.`,
   },
   {
-    name: "function length",
-    applies: /^src\/.*\.ts$/,
-    find: ({ text }) =>
-      functionsOf(text)
-        .filter(({ lines }) => lines > FUNCTION_LINES_MAX)
-        .map(({ head, lines }) => `${head} has ${lines} lines`),
-    remedy: `Give its parts names: outside of components a function has at most ${FUNCTION_LINES_MAX} lines.`,
-  },
-  {
     name: "leftover",
     applies: new RegExp(`${CODE.source}|^python/.*\\.py$`),
     except: DATA,
@@ -173,7 +160,7 @@ export const RULES: readonly Rule[] = [
     // Where an answer at once saves a promise: the way of a request, and the reads that it waits for. And where one would
     // come too late: what was changed is told in the order of its commit.
     except:
-      /^src\/(base\/maybe-promise|http\/request\/(dispatcher|route)|http\/access\/access|http\/routes\/recall|memory\/(authentication|blocks|context|decode|labels|local-events|ports))\.ts$/,
+      /^src\/(base\/maybe-promise|http\/request\/(dispatcher|route)|http\/access\/access|http\/routes\/recall|memory\/(authentication|blocks|context|decode|group-view|labels|local-events|ports))\.ts$/,
     find: matches(/\bMaybePromise\b|maybe-promise\.ts/g),
     remedy: "Use a promise: MaybePromise stays in the dispatcher, access, recall and the store's reads.",
   },
@@ -211,24 +198,6 @@ export const RULES: readonly Rule[] = [
     remedy: "Run npm install with the repository's .npmrc, which keeps download addresses out.",
   },
 ];
-
-/** The functions of a file as Biome formats it: a function ends with the first brace as far in as the line it begins on. */
-function functionsOf(text: string): { readonly head: string; readonly lines: number }[] {
-  const lines = text.split("\n");
-  return lines.flatMap((line, i) => {
-    if (!line.endsWith("{")) return [];
-    const indent = line.length - line.trimStart().length;
-    const isAt = (at: number, what: RegExp) =>
-      what.test(lines[at].slice(indent)) && !lines[at].slice(0, indent).trim();
-    let start = i;
-    // Parameters over several lines end with a line of their own.
-    if (line[indent] === ")") while (start > 0 && !isAt(start, /^[^\s)]/)) start -= 1;
-    if (!FUNCTION.test(lines[start] + line) || !isAt(start, NO_FUNCTION)) return [];
-    let end = i + 1;
-    while (end < lines.length - 1 && !isAt(end, /^\}/)) end += 1;
-    return [{ head: lines[start].trim(), lines: end - start + 1 }];
-  });
-}
 
 /** What a rule finds wrong in a file, as lines that name file, rule and remedy. */
 export function faultsOf(rule: Rule, file: SourceFile): string[] {

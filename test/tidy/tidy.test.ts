@@ -164,18 +164,6 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
     bad: ["src/codec/utils.ts", "test/helpers/store.ts", "src/misc/a.ts", "bench/common.ts"].map(empty),
     good: [empty("src/web/common-questions.ts")],
   },
-  "function length": {
-    bad: [
-      `export function a(): void {\n${"  x();\n".repeat(69)}}`,
-      `class A {\n  async #a(\n    b: number,\n  ): Promise<void> {\n${"    x();\n".repeat(67)}  }\n}`,
-      `a(async () => {\n${"  x();\n".repeat(69)}});`,
-    ].map((text) => ({ path: "src/memory/a.ts", text })),
-    good: [
-      `export function a(): void {\n${"  x();\n".repeat(68)}}`,
-      `if (a) {\n${"  x();\n".repeat(90)}}`,
-      `const a = {\n${"  x,\n".repeat(90)}};`,
-    ].map((text) => ({ path: "src/memory/a.ts", text })),
-  },
   "file length": {
     bad: [{ path: "src/codec/long.ts", text: "x;\n".repeat(451) }],
     good: [

@@ -22,7 +22,7 @@ test("without a part and without --small the benchmarks print their help and run
     assert.equal(status, 0);
     assert.match(
       out,
-      /^usage: npm run bench -- \[codec\|damage\|reader\|labels\|values\|http\|inject\|streams\|hostile\|store\|life\|holds\|find\|growth\|fastify\]/,
+      /^usage: npm run bench -- \[codec\|damage\|reader\|labels\|values\|http\|inject\|streams\|hostile\|store\|life\|facts\|holds\|find\|growth\|fastify\]/,
     );
     assert.match(out, /Exit status/);
   }

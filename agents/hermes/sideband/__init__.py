@@ -5,7 +5,7 @@ git repository of the working directory; the service merges its facts with the p
 the prompt (SIDEBAND_INCLUDE=both), a flush runs before every compression (on_pre_compress).
 
 Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, SIDEBAND_PROJECT, SIDEBAND_PROJECT_FROM,
-SIDEBAND_INCLUDE, or $HERMES_HOME/sideband/config.json; the SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
+SIDEBAND_INCLUDE, or $HERMES_HOME/sideband/config.json; SIDEBAND_CONTEXT_TOKENS (800; 0 for all facts); the SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
 waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on; while memory stays away, it does not wait at every turn,
 and the model is told that memory is away, with the last facts for ten minutes (SIDEBAND_STALE_IF_ERROR_MS).
 """
@@ -43,6 +43,7 @@ try:
 except ValueError:
     TIMEOUT_MS = 2000.0
 DEFAULT_USER = "default"
+CONTEXT_TOKENS = 800
 
 WRITER = "hermes"
 ADD_LABEL = "sideband_add_label"
@@ -60,7 +61,8 @@ STANDARD = (
 _PATTERNS = json.loads((Path(__file__).parent / "secrets.json").read_text(encoding="utf-8"))
 HIDDEN = re.compile(f"[{HIDDEN_CHARACTERS}]")
 SECRETS = [
-    (entry["what"], re.compile(entry["pattern"], re.IGNORECASE | re.ASCII)) for entry in _PATTERNS["patterns"]
+    (entry["what"], re.compile(entry["pattern"], re.IGNORECASE | re.ASCII), entry.get("isDoubt", False))
+    for entry in _PATTERNS["patterns"]
 ]
 PRIVATE = re.compile(r"<private>.*?(?:</private>|$)", re.IGNORECASE | re.DOTALL)
 WORTH_KEEPING = (
@@ -104,6 +106,7 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
                     "enum": ["said", "concluded", "read"],
                     "description": "By the user, you, or elsewhere.",
                 },
+                "pinned": {"type": "boolean"},
                 "scope": _SCOPE,
             },
         ),
@@ -185,9 +188,11 @@ class SidebandProvider(MemoryProvider):
     # -- setup and shutdown -------------------------------------------------------------------------------
 
     def is_available(self) -> bool:
-        return bool(_settings(None)["api_key"])
+        return bool(_settings(None)["api_key"]) and not _is_off()
 
     def unavailable_reason(self) -> str:
+        if _is_off():
+            return "Sideband is off: SIDEBAND_OFF is set"
         return "set SIDEBAND_API_KEY (and SIDEBAND_API_URL) or run: hermes memory setup"
 
     def initialize(self, session_id: str, **kwargs: Any) -> None:
@@ -215,6 +220,7 @@ class SidebandProvider(MemoryProvider):
                 written_by=WRITER,
                 timeout_ms=TIMEOUT_MS,
                 on_warning=self._warned,
+                context_tokens=None if os.environ.get("SIDEBAND_CONTEXT_TOKENS") else CONTEXT_TOKENS,
             )
         except ValueError as error:
             self._memory, self._fault = None, str(error)
@@ -394,6 +400,7 @@ class SidebandProvider(MemoryProvider):
             write = memory.append if args.get("add") is True else memory.encode
             made: Any = "certain" if args.get("new_label") == "certain" else True
             terms: Any = {"scope": scope, "ttl_s": args.get("ttl_s"), "new_label": made, "origin": args.get("origin")}
+            terms["pinned"] = args.get("pinned") if isinstance(args.get("pinned"), bool) else None
             return _written(write(user, label, value, **terms, **place))
         if name == ADD_LABEL and self._adds_labels:
             added = memory.add_label(label, description=str(args.get("description", "")), scope=scope)
@@ -536,6 +543,10 @@ def _texts(channel: Mapping[str, Any]) -> List[str]:
     return [channel["description"], *channel.get("one_of", [])]
 
 
+def _is_off() -> bool:
+    return os.environ.get("SIDEBAND_OFF") in ("1", "true")
+
+
 def _settings(hermes_home: Optional[str]) -> Dict[str, str]:
     """Environment first, then the file, then the variables of the original service's plugin."""
     config = _read_config(hermes_home or os.environ.get("HERMES_HOME"))
@@ -561,8 +572,11 @@ def _kept_value(value: str, label: str = "") -> str:
         raise MemoryRefused("private_refused", "All of the value is <private>: nothing was kept.")
     seen = unicodedata.normalize("NFKC", HIDDEN.sub("", kept)).lower()
     named = re.sub(r"[._]", " ", label.lower()) + ": " + seen if label else seen
-    for what, form in SECRETS:
+    for what, form, is_doubt in SECRETS:
         if (form.search(seen) or form.search(named)) and os.environ.get("SIDEBAND_ALLOW_SECRETS") != "1":
+            if is_doubt:
+                insisting = "Leave it out; if it is none, the user can store it with sideband remember."
+                raise MemoryRefused("secret_doubted", f"This may be {what}: nothing was kept. {insisting}")
             raise MemoryRefused("secret_refused", f"This looks like {what}: nothing was kept. Leave the secret out.")
     return kept
 

@@ -5,8 +5,10 @@ import { join, relative, resolve, sep } from "node:path";
 import type { AgentKind } from "../../agents/agent-files.ts";
 import { AGENTS, isInCache, permanentCommand, versionOf } from "../../agents/install.ts";
 import { InstallationRecord, isIntact } from "../../agents/installation-record.ts";
+import { offText } from "../../agents/off.ts";
 import { placeOf, projectOf } from "../../agents/project.ts";
 import { NoStoreError } from "../../base/errors.ts";
+import { promptGroups } from "../../base/groups.ts";
 import { readAgentConfig, readSearchPath, readSystemFolders } from "../../config.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import { withAgentsLock } from "../../main/agents-lock.ts";
@@ -23,6 +25,7 @@ import {
 } from "../command.ts";
 import { counted } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
+import { parsed } from "../shared-options.ts";
 
 /** What a prompt gets, for each value of SIDEBAND_INCLUDE. */
 const PROMPT_PARTS = {
@@ -62,12 +65,14 @@ Copies the agent's files to where its host looks for them, and says what is left
 are there already are kept: an entry is added to a settings file in its text, and a file that cannot be read is left
 as it is. Where "sideband" is not on the search path, the files call this installation; editors, which do not have a
 shell's search path, always do.`,
-    options: `  --dir DIR   the host's folder instead of its usual one
-  --dry-run   only say what would be written`,
+    options: `  --dir DIR       the host's folder instead of its usual one
+  --groups LIST   the groups of labels that its prompts get: USER,PREF, all but some: --groups=-HEALTH, or all (default:
+                  SIDEBAND_GROUPS, else USER,PREF,TASK,PROJ). Not for Hermes and OpenClaw, whose key may have groups
+  --dry-run       only say what would be written`,
     failures: "1 if a file cannot be written",
   },
   async (call) => {
-    const { kind, target, isUsual, dryRun } = optionsOf(call);
+    const { kind, target, isUsual, dryRun, groups } = optionsOf(call);
     const version = packageVersion();
     const command = kind.isDesktop
       ? [process.execPath, COMMAND_PATH]
@@ -75,8 +80,8 @@ shell's search path, always do.`,
     const system = { home: homedir(), platform: process.platform };
     const own = { files: AGENT_FILES, openclawModule: OPENCLAW_MODULE };
     const install = () => {
-      const pieces = kind.pieces({ ...own, ...system, target, isUsual, command });
-      const entry = { agent: kind.name, target, version, command };
+      const pieces = kind.pieces({ ...own, ...system, target, isUsual, command, groups });
+      const entry = { agent: kind.name, target, version, command, groups };
       return new InstallationRecord(homedir()).install(entry, pieces, dryRun);
     };
     const changes = dryRun ? install() : await withAgentsLock(homedir(), install);
@@ -140,8 +145,8 @@ export const agentsStatus: Command = defineCommand(
 and whether the command of that installation starts. All hosts call this command but Hermes and OpenClaw, which call a
 service. It does not look into the host's own settings.
 
-The last lines are about what the SIDEBAND_ variables of this shell select: what a prompt gets, and the memory. They say
-whether that memory answers, or that nothing is remembered there yet.`,
+The last lines are about what the SIDEBAND_ variables of this shell, "sideband connect" and "sideband off" select: what a
+prompt gets, and where the memory is. They say whether it answers, or that nothing is remembered there yet.`,
     failures: "1 if something is installed that does not work, or the memory does not answer",
   },
   async () => {
@@ -158,13 +163,16 @@ whether that memory answers, or that nothing is remembered there yet.`,
       const kind = AGENTS.find(({ name }) => name === entry.agent);
       const isUsual = kind !== undefined && usualFolder(kind) === entry.target;
       const folder = isUsual ? "" : ` ${quotedOption("dir", entry.target)}`;
-      const advice = `: ${faults.join(", ")}\n  again: ${sidebandCommand()} agents install ${entry.agent}${folder}`;
+      const groups = entry.groups === undefined ? "" : ` --groups=${entry.groups}`;
+      const advice = `: ${faults.join(", ")}\n  again: ${sidebandCommand()} agents install ${entry.agent}${folder}${groups}`;
       console.log(`${entry.agent} ${entry.version} in ${entry.target}`);
       console.log(`  command ${entry.command.join(" ")}${faults.length === 0 ? ", which starts" : advice}`);
+      if (entry.groups !== undefined) console.log(`  its prompts get the groups ${entry.groups}`);
     }
     const missing = NAMES.filter((name) => !installed.some(({ agent }) => agent === name));
     if (missing.length > 0) console.log(`not installed: ${missing.join(", ")}`);
-    console.log(`a prompt gets ${PROMPT_PARTS[readAgentConfig().include]} (SIDEBAND_INCLUDE)`);
+    const off = await offText(readAgentConfig(), [process.cwd()]);
+    console.log(off ?? `a prompt gets ${PROMPT_PARTS[readAgentConfig().include]} (SIDEBAND_INCLUDE)`);
     return (await memoryAnswers()) && works ? EXIT_OK : EXIT_FAILED;
   },
 );
@@ -199,11 +207,21 @@ async function memoryAnswers(): Promise<boolean> {
   }
 }
 
-function optionsOf({ words: [agent], texts: { dir }, flags }: Call) {
+function optionsOf({ words: [agent], texts: { dir, groups }, flags }: Call) {
   const kind = AGENTS.find(({ name }) => name === agent);
   if (kind === undefined) throw new UsageError(`NAME is one of ${NAMES.join(", ")}`);
   const target = resolve(dir ?? usualFolder(kind));
-  return { kind, target, isUsual: dir === undefined, dryRun: flags["dry-run"] === true };
+  if (groups !== undefined && kind.callsService)
+    throw new UsageError(
+      `${kind.name} has a key of a service: give the key groups, with keys create --groups`,
+    );
+  const named = groups === undefined ? undefined : parsed("--groups", givenGroups, groups);
+  return { kind, target, isUsual: dir === undefined, dryRun: flags["dry-run"] === true, groups: named };
+}
+
+/** As they are written into the host's files. */
+function givenGroups(text: string): string {
+  return promptGroups(text) ?? "all";
 }
 
 function usualFolder(kind: AgentKind): string {

@@ -76,6 +76,7 @@ function moveLines({ keys, users, facts, leftOut, differences }: MoveReport): st
     ...leftOut.map((what) => `left out: ${what}`),
     ...differences.map((what) => `not the same: ${what}`),
     `${counted(keys, "key")}, ${counted(users, "user")}, ${counted(facts, "fact")}: ${verdict}`,
+    "revisions are numbered anew: an If-Match that a client holds from before is refused once",
   ];
 }
 
@@ -86,9 +87,12 @@ function shardsOf(text: string | undefined): number | undefined {
 }
 
 function statusLines(status: DatabaseStatus): string[] {
-  const { server, migrations, refusal, citus, distributed, statistics } = status;
+  const { server, hosts, migrations, refusal, citus, distributed, statistics } = status;
   return [
     server,
+    ...hosts.map(({ host, state, timeline }) => {
+      return `server       ${host} ${state}${timeline === null ? "" : `, timeline ${timeline}`}`;
+    }),
     `Citus        ${citus === null ? "no" : `${citus}, ${distributed ? "distributed" : "not distributed"}`}`,
     ...migrations.map(({ name, applied }) => `migration    ${name} ${applied ? "applied" : "missing"}`),
     ...(statistics === null

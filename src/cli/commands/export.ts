@@ -23,19 +23,16 @@ export const exportCommand: Command = memoryCommand(
   {
     name: "export",
     summary: "write what is kept of a user to a file: all of it, or a section for CLAUDE.md",
-    usage: "--user ID | --as jsonl | --as markdown [--out FILE]",
+    usage: "[--as jsonl | --as markdown] [--out FILE]",
     about: `Writes what is kept of a user; "sideband import FILE" reads the facts back exactly. As jsonl that is everything, in all
-projects and with earlier values, and the labels of the account. As markdown it is the facts that an agent here sees, as a
+projects and with earlier values, and the labels of the account ("sideband accounts export" writes all users). As markdown it is the facts that an agent here sees, as a
 section for CLAUDE.md or AGENTS.md.`,
-    options: `  --as FORMAT     jsonl (where --user is named, the default) or markdown
+    options: `  --as FORMAT     jsonl (the default) or markdown
 ${OUT_HELP}. With markdown the
                   section is put into FILE, in the place of an earlier one or at its end; the rest of FILE stays`,
     failures: "1 if it failed",
-    check({ texts: { user, as }, flags: { json } }) {
-      if (oneOf("as", ["jsonl", "markdown"], as) === undefined && user === undefined)
-        throw new UsageError(
-          "--as jsonl or --as markdown is needed; keys and facts of all users are written by sideband accounts export",
-        );
+    check({ texts: { as }, flags: { json } }) {
+      oneOf("as", ["jsonl", "markdown"], as);
       if (json) throw new UsageError('--json is for "sideband facts"');
     },
   },

@@ -3,16 +3,23 @@
  * agent in the same folder does.
  */
 
-import { memorySection } from "../../agent-side/memory-section.ts";
+import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
+import { hostGroups } from "../../agent-side/host-groups.ts";
+import { contextFor, memorySection } from "../../agent-side/memory-section.ts";
 import { forgottenLine, quotedValue, readRevisions } from "../../agent-side/written-line.ts";
-import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
+import { groupOf } from "../../base/channel-labels.ts";
+import { parseGroups } from "../../base/groups.ts";
+import { contextTokens } from "../../config.ts";
+import type { FactRevision, FindAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { localTime } from "../moments.ts";
-import { asked } from "../printed.ts";
+import { placeText } from "../named-project.ts";
+import { asked, counted } from "../printed.ts";
 import { sidebandCommand, undoHere } from "../printed-commands.ts";
+import { parsed } from "../shared-options.ts";
 
 export const recall: Command = memoryCommand(
   {
@@ -22,11 +29,29 @@ export const recall: Command = memoryCommand(
     about: "Prints the value of one fact.",
     failures: "1 if there is no such fact",
   },
-  async ({ memory, userId, project, words: [label], print }) => {
-    const answer = await orNoFact(memory.decode(userId, label, { project }), userId, label);
+  async (call) => {
+    const { memory, userId, project, words, flags, print } = call;
+    const [label] = words;
+    const answer = await memory.decode(userId, label, { project }).catch(async (error: unknown) => {
+      if (!isSidebandError(error, "fact_not_found")) throw error;
+      throw new CommandError(`${userId} has no fact ${label}${await whatBecame(call, label)}`);
+    });
     print(answer.value, answer);
+    if (answer.expires_at !== undefined && !flags.json)
+      console.error(`until ${localTime(answer.expires_at)}`);
   },
 );
+
+async function whatBecame(
+  { memory, userId, project, sameMemory }: MemoryCall,
+  label: string,
+): Promise<string> {
+  const { revisions } = await orNoFact(memory.history(userId, label, { project }), userId, label);
+  const [{ revision, ended, ended_at: endedAt } = {} as FactRevision] = revisions;
+  if (endedAt === undefined) return "";
+  const how = ended === "expired" ? "ended" : "was forgotten";
+  return `: it ${how} ${localTime(endedAt)}\nto get it back: ${sidebandCommand()} restore ${label} ${revision}${sameMemory}`;
+}
 
 export const find: Command = memoryCommand(
   {
@@ -38,7 +63,8 @@ export const find: Command = memoryCommand(
   --limit N       how many facts at most, 1 to 50 (default 10)`,
     about: `Prints the facts that have these words in their label, its description or their value, the best first, as LABEL=value
 lines. The order of the words, their endings, case, accents and a slip do not matter. A line # in PROJECT says where
-the next fact is kept, if it is not the person's own.`,
+the next fact is kept, if it is not the person's own, and # until TIME when it ends; # perhaps stands before a guess: the fact has a short word with
+another letter, and nothing better was found.`,
     failures: "1 if nothing is found",
     check({ texts: { limit } }) {
       if (limit !== undefined && !(/^\d{1,2}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 50))
@@ -46,17 +72,24 @@ the next fact is kept, if it is not the person's own.`,
     },
   },
   async ({ memory, userId, project, words, texts: { limit }, flags: { everywhere, json }, print }) => {
-    const asked = { project, everywhere, limit: limit === undefined ? undefined : Number(limit) };
-    const answer = await memory.find(userId, words.join(" "), asked);
-    if (answer.facts.length === 0 && !json) {
-      const elsewhere = everywhere ? "" : "; --everywhere looks in all projects";
-      throw new CommandError(`${userId} has no fact with these words${elsewhere}`);
-    }
-    const lines = answer.facts.flatMap(({ label, value, project: place }) => [
-      ...(place === undefined ? [] : [`# in ${place}`]),
-      `${label}=${value}`,
-    ]);
-    print(lines.join("\n"), answer);
+    const asked = { project, limit: limit === undefined ? undefined : Number(limit) };
+    const look = (isEverywhere: boolean | undefined) =>
+      memory.find(userId, words.join(" "), { ...asked, everywhere: isEverywhere });
+    const answer = await look(everywhere);
+    const isSure = ({ facts }: FindAnswer) => facts.some(({ guess }) => !guess);
+    const isElsewhere = !everywhere && !json && !isSure(answer) && isSure(await look(true));
+    const advice = isElsewhere ? ["another project has one: --everywhere looks in all projects"] : [];
+    if (answer.facts.length === 0 && !json)
+      throw new CommandError([`${userId} has no fact with these words`, ...advice].join("; "));
+    const lines = answer.facts.flatMap(({ label, value, project: place, guess, expires_at: until }) => {
+      const about = [
+        ...(guess ? ["perhaps"] : []),
+        ...(place === undefined ? [] : [`in ${place}`]),
+        ...(until === undefined ? [] : [`until ${localTime(until)}`]),
+      ];
+      return [...(about.length === 0 ? [] : [`# ${about.join(", ")}`]), `${label}=${value}`];
+    });
+    print([...lines, ...advice.map((text) => `# ${text}`)].join("\n"), answer);
   },
 );
 
@@ -113,9 +146,15 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
 
 async function forgetItem(call: MemoryCall, label: string, item: string): Promise<void> {
   const { memory, userId, project, sameMemory, print } = call;
-  const removed = memory.remove(userId, label, item, { project, writtenBy: WRITER }).catch((error) => {
+  const remove = (one: string) => memory.remove(userId, label, one, { project, writtenBy: WRITER });
+  const removed = remove(item).catch(async (error) => {
     if (!isSidebandError(error, "fact_not_found") || error.param !== "item") throw error;
-    throw new CommandError(`the list on ${label} has no item "${item}"`);
+    const items = (await memory.decode(userId, label, { project })).value.split("; ");
+    const alike = items.filter((one) => one.toLowerCase() === item.toLowerCase());
+    if (alike.length === 1) return remove(alike[0]!);
+    throw new CommandError(
+      `the list on ${label} has no item "${item}"; it has: ${items.map((one) => quotedValue(one)).join(", ")}`,
+    );
   });
   const answer = await orNoFact(removed, userId, label);
   const kept = await readRevisions(memory, userId, label, { project });
@@ -124,7 +163,8 @@ async function forgetItem(call: MemoryCall, label: string, item: string): Promis
     was === undefined
       ? "no undo: the list as it was is not kept"
       : `undo: ${sidebandCommand()} restore ${shellQuote(label)} ${was.revision}${sameMemory}`;
-  print(`${label}: forgot ${quotedValue(item)}; ${undo}`, answer);
+  const gone = was?.value.split("; ").find((one) => one.toLowerCase() === item.toLowerCase()) ?? item;
+  print(`${label}: forgot ${quotedValue(gone)}; ${undo}`, answer);
 }
 
 /** A project must be named: in a repository, "all" would be less than it says. */
@@ -144,43 +184,65 @@ async function forgetAll(call: MemoryCall): Promise<void> {
 /** Throws unless the person says yes. */
 async function confirm({ flags }: MemoryCall, question: string): Promise<void> {
   if (flags.yes) return;
-  if ((await asked(`${question} Type yes: `)) !== "yes") throw new CommandError("nothing was forgotten");
+  if ((await asked(`${question} Type yes: `)) !== "yes")
+    throw new CommandError("nothing was forgotten: only yes, in full, forgets");
 }
 
 export const facts: Command = memoryCommand(
   {
     name: "facts",
     summary: "print all facts of a user",
-    words: [],
-    about:
-      "Prints all facts as LABEL=value lines, as an agent here sees them. Where some are a project's, a line with # says whose they are. A line\n# until TIME says when the next fact ends. Characters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.",
+    words: ["[GROUP]"],
+    usage: "[--ending] [--groups LIST]",
+    options: `  --ending        those that end, the next one first
+  --groups LIST   only these groups (USER,PREF), or all but those: --groups=-HEALTH,-HOME`,
+    about: `Prints all facts as LABEL=value lines, as an agent here sees them, or those of one group: sideband facts FAMILY. Where
+some are a project's, a line with # says whose they are. A line # until TIME says when the next fact ends. Characters
+that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.`,
     failures: "1 if it failed",
   },
-  async ({ memory, userId, project, print }) => {
-    const answer = await memory.facts(userId, { project });
-    if (answer.facts.length === 0) console.error(`${userId} has no facts`);
-    print(factLines(answer, project), answer);
+  async ({ memory, userId, project, config, words: [group], texts, flags: { ending }, print }) => {
+    const answer = await memory.facts(userId, { project, groups: texts.groups });
+    const end = ({ expires_at: until = "" }: StoredFact) => until;
+    const some = answer.facts
+      .filter(({ label }) => group === undefined || groupOf(label) === group.toUpperCase())
+      .filter((fact) => !ending || end(fact) !== "");
+    const facts = ending ? some.sort((a, b) => (end(a) < end(b) ? -1 : 1)) : some;
+    const wanted = `${group === undefined ? "" : ` in ${group.toUpperCase()}`}${ending ? " that end" : ""}`;
+    if (facts.length === 0) console.error(`${userId} has no facts${wanted}`);
+    const nameOf = (place: PlaceKind | undefined) => placeText(place, project, config);
+    const lines = ending ? factLines(facts, nameOf) : placedLines(facts, userId, nameOf);
+    print(lines.join("\n"), { ...answer, facts });
   },
 );
 
-function factLines({ user_id, facts: all }: FactsAnswer, project: string | undefined): string {
-  const lines = (some: readonly StoredFact[]) =>
-    some.flatMap(({ label, value, expires_at: until }) => [
+/** @param nameOf whose the facts of a place are, where a line is to say it */
+function factLines(
+  facts: readonly StoredFact[],
+  nameOf: (place: PlaceKind | undefined) => string | undefined = () => undefined,
+): string[] {
+  return facts.flatMap(({ label, value, place, expires_at: until }) => {
+    const owner = nameOf(place);
+    return [
+      ...(owner === undefined ? [] : [`# for ${owner}`]),
       ...(until === undefined ? [] : [`# until ${localTime(until)}`]),
       `${label}=${value}`,
-    ]);
-  if (project === undefined || all.every(({ place }) => place === "person")) return lines(all).join("\n");
-  const places: [PlaceKind, string][] = [
-    ["person", user_id],
-    ["project", `${user_id} in ${project.split("/")[0]}`],
-    ["worktree", `${user_id} in ${project}`],
-  ];
-  return places
-    .flatMap(([kind, heading]) => {
-      const some = all.filter(({ place }) => place === kind);
-      return some.length === 0 ? [] : [`# ${heading}`, ...lines(some)];
-    })
-    .join("\n");
+    ];
+  });
+}
+
+function placedLines(
+  all: readonly StoredFact[],
+  userId: string,
+  nameOf: (place: PlaceKind) => string | undefined,
+): string[] {
+  if (all.every(({ place = "person" }) => place === "person")) return factLines(all);
+  return PLACE_KINDS.flatMap((kind) => {
+    const some = all.filter(({ place }) => place === kind);
+    const owner = nameOf(kind);
+    const heading = `# ${userId}${owner === undefined ? "" : `, for ${owner}`}`;
+    return some.length === 0 ? [] : [heading, ...factLines(some)];
+  });
 }
 
 export const context: Command = memoryCommand(
@@ -188,13 +250,32 @@ export const context: Command = memoryCommand(
     name: "context",
     summary: "print the section for an agent's prompt",
     words: [],
-    about: `Prints the memory as an agent here gets it in its prompt: the facts in plain text; with SIDEBAND_INCLUDE=both the
-sealed block, too, and with block that alone.`,
+    about: `Prints the memory as an agent here gets it in its prompt: the facts in plain text, as many as SIDEBAND_CONTEXT_TOKENS
+allows (800), and the names of the others; with SIDEBAND_INCLUDE=both the sealed block, too, and with block that alone.`,
+    options: `  --max-tokens N  tokens that the section may have, 200 to 100000; 0 for all facts
+  --groups LIST   only these groups (USER,PREF), or all but those: --groups=-HEALTH (default: as a host for code gets)`,
     failures: "1 if it failed",
   },
-  async ({ memory, userId, config: { include }, project, print }) => {
-    const answer = await memory.context(userId, { project, include });
-    if (answer.channel_count === 0) console.error(`${userId} has no facts`);
+  async (call) => {
+    const { memory, userId, config, project, texts, print } = call;
+    const { include } = config;
+    const given = texts["max-tokens"];
+    const tokens = given === undefined ? config.contextTokens : parsed("--max-tokens", contextTokens, given);
+    const groups = texts.groups ?? (await hostGroups(memory, userId, config.groups, { project }));
+    const answer = await memory.context(userId, { project, groups, ...contextFor(include, tokens) });
+    const others = texts.groups === undefined && groups !== undefined ? await factsOutside(call, groups) : [];
+    if (others.length > 0)
+      console.error(
+        `${counted(others.length, "fact")} of ${[...new Set(others.map(({ label }) => groupOf(label)))].join(", ")} ` +
+          `not shown: agents for code reach them by find and recall. To print all: ${sidebandCommand()} facts`,
+      );
+    else if (answer.channel_count === 0) console.error(`${userId} has no facts`);
     print(memorySection(answer, include), answer);
   },
 );
+
+async function factsOutside({ memory, userId, project }: MemoryCall, groups: string): Promise<StoredFact[]> {
+  const shown = parseGroups(groups);
+  const { facts } = await memory.facts(userId, { project });
+  return facts.filter(({ label }) => !shown.has(label));
+}

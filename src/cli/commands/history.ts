@@ -4,12 +4,13 @@ import { readRevisionsAfter, writtenLine } from "../../agent-side/written-line.t
 import type { ChangesAnswer, RollbackAnswer } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError, type Sideband } from "../../sdk/index.ts";
-import { type Command, CommandError, UsageError } from "../command.ts";
+import { type Call, type Command, CommandError, UsageError } from "../command.ts";
 import { type KeptChange, underFormerLabels } from "../former-labels.ts";
-import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
+import { allPages, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { localTime, momentMs } from "../moments.ts";
+import { placeText } from "../named-project.ts";
 import { counted, table } from "../printed.ts";
-import { sidebandCommand, undoHere } from "../printed-commands.ts";
+import { sidebandCommand, undoOf } from "../printed-commands.ts";
 import { withoutPerson } from "../shared-options.ts";
 
 export const history: Command = memoryCommand(
@@ -51,43 +52,70 @@ a data folder is for "sideband backup restore".`,
         throw new UsageError("REVISION is a whole number, one of those that history lists");
     },
   },
-  async ({ memory, userId, project, words: [label, revision], sameMemory, print }) => {
-    const restored = memory.restore(userId, label, Number(revision), { project, writtenBy: WRITER });
-    const answer = await restored.catch((error) => {
+  async (call) => {
+    const { memory, userId, project, config, sameMemory, print } = call;
+    const [label, revision] = call.words;
+    let at = { label, project };
+    const write = () =>
+      memory.restore(userId, at.label, Number(revision), { project: at.project, writtenBy: WRITER });
+    const answer = await write().catch(async (error) => {
+      if (!MISSING.some((code) => isSidebandError(error, code))) throw error;
+      const renamed = await renamedValue(memory, userId, label, Number(revision));
+      if (renamed !== undefined) {
+        console.error(`${label} is ${renamed.label} now`);
+        at = renamed;
+        return write();
+      }
       if (!isSidebandError(error, "not_found")) throw error;
       throw new CommandError(
         `${error.message} Those that are kept: ${sidebandCommand()} history ${shellQuote(label)}${sameMemory}`,
       );
     });
-    const kept = await readRevisionsAfter(memory, userId, answer, { project });
-    print(writtenLine(answer, kept, undoHere(sameMemory), localTime), answer);
+    const kept = await readRevisionsAfter(memory, userId, answer, { project: at.project });
+    const place = placeText(answer.place, at.project, config);
+    print(writtenLine(answer, kept, undoOf(call, answer.place, at.project), localTime, place), answer);
   },
 );
+
+const MISSING = ["not_found", "fact_not_found", "unknown_label"] as const;
+
+/** Where a value of a label is now, if its fact was renamed since. */
+async function renamedValue(memory: Sideband<string>, userId: string, label: string, revision: number) {
+  const changes = await allPages(
+    (cursor) => memory.changes(userId, { limit: PAGE, cursor }),
+    (page) => page.changes,
+  );
+  const value = changes.find((change) => change.revision === revision);
+  const isRenamed = changes.some((one) => one.renamed_from === label && one.label === value?.label);
+  return value !== undefined && isRenamed ? { label: value.label, project: value.project } : undefined;
+}
 
 const rollbackCommand: Command = memoryCommand(
   {
     name: "rollback",
     summary: "put a user's facts back to a moment",
     words: [],
-    usage: "--to MOMENT [--dry-run] [--partial]",
+    usage: "--to MOMENT [--unchanged-since MOMENT] [--dry-run] [--partial]",
     options: `  --to MOMENT     "yesterday 18:00", monday, "2h ago", "2026-12-01 18:00", or RFC 3339
+  --unchanged-since MOMENT  only facts that have not changed since then go back; an import prints both moments
   --dry-run       only print what would change
   --partial       go back also where the history of some facts does not reach that far; they stay as they are`,
     about: `Puts all facts of a user back to a moment, in all projects, or in that of --project: all of them or none. What
 was written since stays in the history. Prints what changes.`,
     failures: "1 if the history of some facts does not reach back that far",
-    check({ texts: { to }, flags }) {
+    check({ texts, flags }) {
       if (flags.person)
         throw new UsageError(
           "--person is not for rollback, which goes back in all projects or in that of --project: sideband restore LABEL REVISION --person goes back for one fact",
         );
-      if (to === undefined) throw new UsageError("--to MOMENT is needed");
-      momentMs("--to", to, "start");
+      if (texts.to === undefined) throw new UsageError("--to MOMENT is needed");
+      momentsOf(texts);
     },
   },
   async ({ memory, userId, texts, flags, sameMemory, print }) => {
-    const to = new Date(momentMs("--to", texts.to!, "start")).toISOString();
+    const { to, unchangedSince } = momentsOf(texts);
     const answer = await memory.rollback(userId, to, {
+      unchangedSince,
       project: texts.project,
       dryRun: flags["dry-run"],
       partial: flags.partial,
@@ -99,6 +127,14 @@ was written since stays in the history. Prints what changes.`,
     if (answer.status === "unreached") throw unreached(answer, to, sameMemory);
   },
 );
+
+function momentsOf({ to = "", "unchanged-since": since }: Call["texts"]) {
+  const moment = (option: string, text: string) => new Date(momentMs(option, text, "start")).toISOString();
+  return {
+    to: moment("--to", to),
+    unchangedSince: since === undefined ? undefined : moment("--unchanged-since", since),
+  };
+}
 
 export const rollback: Command = { ...rollbackCommand, help: withoutPerson(rollbackCommand.help) };
 
@@ -126,7 +162,7 @@ the labels of the account is undone by the command that it has printed.`,
     },
   },
   async ({ memory, userId, texts: { project }, flags, sameMemory, print }) => {
-    const things = await lastThings(memory, userId, project, flags.list ? LISTED : 1);
+    const things = await lastThings(memory, userId, project, LISTED);
     if (things.length === 0) throw new CommandError(`nothing has changed for ${userId}`);
     if (flags.list) {
       const rows = things.map((thing) => [
@@ -137,15 +173,18 @@ the labels of the account is undone by the command that it has printed.`,
       ]);
       return print(table(["WHEN", "BY", "WHAT", "GO BACK BEFORE IT"], rows), { things });
     }
-    const [{ before }] = things;
-    const answer = await memory.rollback(userId, before, { project, writtenBy: WRITER });
-    if (answer.status === "unreached") throw unreached(answer, before, sameMemory);
-    if (answer.changes.length === 0)
-      throw new CommandError(
-        "there is nothing to take back: what was forgotten for good, or has ended, stays away",
-      );
-    print(rollbackLines(answer, before), answer);
-    console.error(`undo: ${sidebandCommand()} undo${sameMemory}`);
+    // Of a fact that has ended, or was forgotten for good, nothing can be taken back: the one before it is next.
+    for (const { before } of things) {
+      const answer = await memory.rollback(userId, before, { project, writtenBy: WRITER });
+      if (answer.status === "unreached") throw unreached(answer, before, sameMemory);
+      if (answer.changes.length === 0) continue;
+      print(rollbackLines(answer, before), answer);
+      console.error(`undo: ${sidebandCommand()} undo${sameMemory}`);
+      return;
+    }
+    throw new CommandError(
+      "there is nothing to take back: what was forgotten for good, or has ended, stays away",
+    );
   },
 );
 
@@ -208,13 +247,17 @@ function unreached({ unreached: facts }: RollbackAnswer, to: string, sameMemory:
   );
 }
 
-function rollbackLines({ status, changes, unreached }: RollbackAnswer, to: string): string {
+function rollbackLines(answer: RollbackAnswer, to: string): string {
+  const { status, changes, unreached, changed_since: changedSince = [] } = answer;
   const lines = changes.map(({ label, project, from, to: value }) => {
     const where = project === undefined ? "" : ` in ${project}`;
     if (from === value) return `${label}${where}: ${from}, with the end and the description that it had`;
     return `${label}${where}: ${from ?? "(none)"} → ${value ?? "(none)"}`;
   });
-  const left = status === "ok" ? unreached.map(({ label }) => `${label}: stays as it is`) : [];
+  const left = [
+    ...(status === "ok" ? unreached.map(({ label }) => `${label}: stays as it is`) : []),
+    ...changedSince.map(({ label }) => `${label}: stays as it is, since it has changed again`),
+  ];
   const done = { ok: "changed", planned: "would change", unreached: "would change" }[status];
   return [...lines, ...left, `${counted(changes.length, "fact")} ${done}, back to ${localTime(to)}`].join(
     "\n",

@@ -4,39 +4,47 @@
  * what only some events need is loaded only for them: a hook is a process of its own each time.
  */
 
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { SECTION_PARTS, type SectionParts } from "../../agent-side/memory-section.ts";
+import { SECTION_PARTS } from "../../agent-side/memory-section.ts";
 import {
+  beginsSession,
   HOSTS,
   type HookHost,
   type HookInput,
   hookInput,
   immediateOutput,
+  isTurnedOff,
   memoryWork,
+  offOutput,
   outageOutput,
+  withTimeout,
 } from "../../agents/hooks.ts";
-import { sessionNews } from "../../agents/session-news.ts";
+import { offText } from "../../agents/off.ts";
 import { readAgentConfig } from "../../config.ts";
-import { type Command, EXIT_OK, oneOf, optionErrorText, parseCall, UsageError } from "../command.ts";
+import {
+  type Command,
+  EXIT_OK,
+  oneOf,
+  optionErrorText,
+  parseCall,
+  UsageError,
+  warnOfUnknownSettings,
+} from "../command.ts";
+import type { HookArguments } from "../hook-memory.ts";
 
 const INPUT_BYTES_MAX = 1 << 20;
 const INPUT_MS = 2_000;
-/** The share of its time that a hook waits for what has changed. */
-const NEWS_SHARE = 0.4;
-/** Hosts end a hook after 10 seconds and drop what it has printed: before that it says that memory is away. */
-const START_MS = 9_000;
 
 const HOST_NAMES = Object.keys(HOSTS) as HookHost[];
 const OPTIONS = `  --host HOST    the host whose limits apply: ${HOST_NAMES.join(", ")};
                  the first if it is not named
   --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
-  --include ...  the facts in plain text, the sealed block, or both (SIDEBAND_INCLUDE, else index)`;
+  --include ...  the facts in plain text, the sealed block, or both (SIDEBAND_INCLUDE, else index)
+  --groups LIST  the groups of labels: USER,PREF, all but some: --groups=-HEALTH, or all (SIDEBAND_GROUPS)`;
 
 export const hook: Command = {
   name: "hook",
   summary: "run a hook of an agent (its JSON on standard input)",
-  help: `usage: sideband hook [--host HOST] [--user ID] [--include index|block|both]
+  help: `usage: sideband hook [--host HOST] [--user ID] [--include index|block|both] [--groups LIST]
 
 Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
 (hookSpecificOutput.additionalContext); in a resumed session only if the facts are others than those that it shows. It
@@ -47,6 +55,7 @@ then it flushes where the prompt has the block. Stop asks the agent of a long se
 Any other event does nothing. The memory is that of "sideband mcp": the service of SIDEBAND_API_URL and
 SIDEBAND_API_KEY, or the owner of the data folder. Where the folder has no owner, one is started in the background.
 The project is the git repository of the folder in the host's JSON (SIDEBAND_PROJECT; "off" for none).
+Where memory is off (SIDEBAND_OFF, "sideband off"), it only says so to the person when a session starts.
 
 ${OPTIONS}
 
@@ -59,13 +68,13 @@ install" wrote after 10. The owner goes on starting, and the next hook finds it.
   async run(args) {
     try {
       const options = optionsOf(args);
-      const input = hookInput(await inTime(readInput(), INPUT_MS));
-      await print(immediateOutput(input, options.host));
-      await useMemory(input, options).catch(async (error) => {
-        const reason = reasonOf(error);
-        console.error(`sideband: going on without memory: ${reason}`);
-        await print(outageOutput(input, options.host, reason));
-      });
+      const input = hookInput(await withTimeout(readInput(), INPUT_MS));
+      if (beginsSession(input)) warnOfUnknownSettings();
+      if (isTurnedOff(input)) process.exit(EXIT_OK);
+      // Settings that cannot be read are named below.
+      const off = await offIn(input).catch(() => undefined);
+      if (off !== undefined) await print(offOutput(input, options.host, off));
+      else await useHost(input, options);
     } catch (error) {
       console.error(`sideband: going on without memory: ${reasonOf(error)}`);
     }
@@ -75,57 +84,40 @@ install" wrote after 10. The owner goes on starting, and the next hook finds it.
   },
 };
 
-async function useMemory(input: HookInput, { host, ...given }: HookArguments): Promise<void> {
+async function offIn({ cwd = process.cwd() }: HookInput): Promise<string | undefined> {
+  return offText(readAgentConfig(), [cwd]);
+}
+
+async function useHost(input: HookInput, options: HookArguments): Promise<void> {
+  await print(immediateOutput(input, options.host));
+  await withMemory(input, options).catch(async (error) => {
+    const reason = reasonOf(error);
+    console.error(`sideband: going on without memory: ${reason}`);
+    await print(outageOutput(input, options.host, reason));
+  });
+}
+
+async function withMemory(input: HookInput, options: HookArguments): Promise<void> {
   const config = readAgentConfig();
-  const include = given.include ?? config.include;
-  const work = memoryWork(input, include);
-  if (work === undefined) return;
-  const { openAgentMemory, whereMemoryIs } = await import("../../main/agent.ts");
-  const { openProject } = await import("../../agents/project.ts");
-  const userId = given.user ?? config.userId;
-  const isCompaction = input.event === "PreCompact";
-  const timeoutMs = isCompaction ? config.compactionTimeoutMs : config.timeoutMs;
-  const opened = openAgentMemory(config);
-  const answered = async (memory: Awaited<typeof opened>) => {
-    const project = await openProject(memory, userId, [input.cwd ?? process.cwd()], config);
-    const file = join(homedir(), ".sideband", "sessions.json");
-    const session = { file, host, where: whereMemoryIs(config), userId, project };
-    const news = beginsSession(input)
-      ? sessionNews(memory, { ...session, timeoutMs: timeoutMs * NEWS_SHARE })
-      : undefined;
-    return work(memory, userId, input, { host, include, timeoutMs, project, news });
-  };
-  // Starting an owner has a time limit of its own. But a host drops what was printed by a hook that it has to end.
-  const { output, note } = isCompaction
-    ? await inTime(opened.then(answered), timeoutMs)
-    : await inTime(
-        opened.then((memory) => inTime(answered(memory), timeoutMs)),
-        Math.max(START_MS, timeoutMs),
-      );
+  const include = options.include ?? config.include;
+  if (memoryWork(input, include) === undefined) return;
+  const { useMemory } = await import("../hook-memory.ts");
+  const { output, note } = await useMemory(input, { ...options, include }, config);
   if (note !== "") console.error(note);
   await print(output);
 }
 
-/** After a compaction, a session goes on. */
-function beginsSession({ event, source }: HookInput): boolean {
-  return event === "SessionStart" && source !== "compact";
+function print(output: string): Promise<void> {
+  return new Promise((resolve) => {
+    if (output === "") return resolve();
+    // A host that has gone is no fault. Only here: a stream that nobody uses is not made.
+    process.stdout.once("error", () => resolve());
+    process.stdout.write(output, () => resolve());
+  });
 }
 
 function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replaceAll("\n", " ");
-}
-
-function print(output: string): Promise<void> {
-  return new Promise((resolve) => {
-    if (output === "") resolve();
-    else process.stdout.write(output, () => resolve());
-  });
-}
-
-interface HookArguments {
-  readonly user: string | undefined;
-  readonly include: SectionParts | undefined;
-  readonly host: HookHost;
 }
 
 function optionsOf(args: string[]): HookArguments {
@@ -135,27 +127,23 @@ function optionsOf(args: string[]): HookArguments {
       user: texts.user,
       include: oneOf("include", SECTION_PARTS, texts.include),
       host: oneOf("host", HOST_NAMES, texts.host) ?? "claude-code",
+      groups: texts.groups,
     };
   } catch (error) {
     throw new UsageError(optionErrorText(error) ?? reasonOf(error));
   }
 }
 
-async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
-async function readInput(): Promise<string> {
+/** By events: an iterator of the stream takes Node some milliseconds more. */
+function readInput(): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of process.stdin) {
-    size += chunk.length;
-    if (size > INPUT_BYTES_MAX) throw new Error("the host's JSON is too long");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+  return new Promise((resolve, reject) => {
+    process.stdin.on("data", (chunk) => {
+      size += chunk.length;
+      if (size > INPUT_BYTES_MAX) reject(new Error("the host's JSON is too long"));
+      else chunks.push(chunk);
+    });
+    process.stdin.once("end", () => resolve(Buffer.concat(chunks).toString())).once("error", reject);
+  });
 }

@@ -14,9 +14,8 @@ import { FACT_ORIGINS } from "../../base/fact-origins.ts";
 import type { AgentConfig } from "../../config.ts";
 import { type FoundMemory, UnreadableFileError } from "../../import/findings.ts";
 import { decodedText, FORMATS, type FormatName, isAgentsFile, readFormat } from "../../import/formats.ts";
-import { type AccountLabel, type KnownLabel, planImport } from "../../import/import-plan.ts";
+import { type AccountLabel, type KnownLabel, knownMemory, planImport } from "../../import/import-plan.ts";
 import { writeImport } from "../../import/import-writes.ts";
-import { knownMemory } from "../../import/known-memory.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import type { Sideband } from "../../sdk/index.ts";
 import {
@@ -71,7 +70,7 @@ ${MEMORY_HELP}
 ${JSON_HELP}
 
 Facts are stored with "import: FILE" as their writer, at most 40 in one step, each step all or none. The command that
-rolls the import back is printed.`,
+rolls the import back is printed: facts that have changed again since stay as they are.`,
     failures: "1 if it failed or not all was written",
   },
   async (call) => {
@@ -119,11 +118,12 @@ rolls the import back is printed.`,
       if (yes && unplaced.length > 0)
         throw new CommandError(`nothing was written. ${projectQuestion(unplaced)}`);
       if (yes && memory !== undefined && writes.length > 0) return await writeAndSay(report, memory, call);
-      print([...planLines(report, false), ...plannedLines(report)].join("\n"), {
+      const isAsked = edit && !yes && memory !== undefined && writes.length > 0 && unplaced.length === 0;
+      print([...planLines(report, false), ...plannedLines(report, isAsked)].join("\n"), {
         ...reportObject(report),
         written: 0,
       });
-      if (!edit || yes || memory === undefined || writes.length === 0 || unplaced.length > 0) return EXIT_OK;
+      if (!isAsked) return EXIT_OK;
       return (await isConfirmed(writes.length)) ? await writeAndSay(report, memory, call) : EXIT_FAILED;
     } catch (error) {
       throw memoryError(fileError(file, error), [], config);
@@ -195,7 +195,8 @@ async function plannerOf(
         labels,
         project,
         isPersonOnly: flags.person === true,
-        allowSecrets,
+        // What was stored once was allowed.
+        allowSecrets: allowSecrets || format === "sideband",
         nowMs: Date.now(),
         presentAt,
       };
@@ -214,7 +215,7 @@ async function writeAndSay(
 ): Promise<number> {
   const { plan, userId, file } = report;
   const progress = new ProgressLine("facts written", plan.writes.length, true);
-  const { written, labelsAdded, error, rollbackTo } = await writeImport(
+  const { written, labelsAdded, error, rollbackTo, unchangedSince } = await writeImport(
     memory,
     userId,
     plan,
@@ -225,7 +226,9 @@ async function writeAndSay(
   // What was written for the person is in no project.
   const options = repeatedOptions({ texts: { ...texts, project: undefined } });
   const rollback =
-    rollbackTo === undefined ? undefined : `${sidebandCommand()} rollback --to ${rollbackTo}${options}`;
+    rollbackTo === undefined
+      ? undefined
+      : `${sidebandCommand()} rollback --to ${rollbackTo} --unchanged-since ${unchangedSince}${options}`;
   const said = [`${counted(written.length, "fact")} written.`];
   if (rollback !== undefined) said.push(`undo: ${rollback}`);
   else if (written.length > 0)
@@ -235,7 +238,9 @@ async function writeAndSay(
     written: written.length,
     rollback: rollback ?? null,
   });
-  if (error === undefined) return EXIT_OK;
+  // Of notes much is no fact. A fact of an export that is left out is missing.
+  if (error === undefined)
+    return report.format === "sideband" && plan.leftOut.length > 0 ? EXIT_FAILED : EXIT_OK;
   if (written.length === 0) throw error;
   const isWritten = new Set(written);
   const rest = plan.writes.filter((fact) => !isWritten.has(fact)).map(({ label }) => label);

@@ -1,4 +1,4 @@
-/** sideband keys create, list, revoke and usage: the operator's keys on the command line, and what they have written. */
+/** sideband keys create, list, change, revoke, accounts limit and usage: the operator's keys on the command line, and what they have written. */
 
 import { withThousands } from "../../base/thousands.ts";
 import { TIER_LIMITS, TIERS } from "../../base/tiers.ts";
@@ -26,34 +26,38 @@ export const keysCreate: Command = defineCommand(
     name: "keys create",
     summary: "create an API key; it is shown once",
     usage: `--account NAME [--tier TIER] [--expires TIME] [--user ID] [--access read|write]
-                            [--note TEXT] [--json] [--data FOLDER]`,
+                            [--groups LIST] [--write LABELS] [--note TEXT] [--json] [--data FOLDER]`,
     about: "Creates a key. Works beside a running service.",
     options: `  --account NAME  the account; it is created if it is new (a-z, 0-9, dot, underscore, hyphen)
-  --tier TIER     how many facts it may write (default free):
+  --tier TIER     how many facts it may write (default: SIDEBAND_KEY_TIER, else unlimited):
 ${TIERS.map((tier) => `                    ${tier.padEnd(10)}${limitText(TIER_LIMITS[tier])}`).join("\n")}
   --expires TIME  when the key expires: 2027-01-31 (at the end of that day), 1y, "31 Jan", or a time with its zone
                   (2027-01-31T12:00:00Z)
   --user ID       bind it to this user_id and its projects (default: all users of the account)
   --access WHAT   read or write (default write); a reading key cannot write or forget
+  --groups LIST   only labels of these groups (USER,PREF), or all but those: --groups=-HEALTH,-HOME (default: all)
+  --write LABELS  only these labels may be written, as in PREF.tone,LANG.* (default: all)
   --note TEXT     a note for the operator
 ${JSON_HELP}
 ${DATA_HELP}`,
     failures: "1 if it failed",
   },
   async ({ texts, print }) => {
-    const { account, expires, user, note } = texts;
+    const { account, expires, user, groups, note } = texts;
     if (account === undefined) throw new UsageError("--account is needed");
-    const tier = oneOf("tier", TIERS, texts.tier) ?? "free";
+    const tier = oneOf("tier", TIERS, texts.tier);
     const access = oneOf("access", ["read", "write"], texts.access) ?? "write";
     const expiresAt = expires === undefined ? undefined : new Date(endMs("--expires", expires)).toISOString();
     // What is undefined is not in the JSON.
-    const wanted = { account, tier, access, user, expires_at: expiresAt, note };
+    const write = texts.write?.split(",").map((label) => label.trim());
+    const wanted = { account, tier, access, user, expires_at: expiresAt, note, groups, write };
     const created = await withOwner(configOf({ data: texts.data }), { create: true }, (owner) =>
       owner.json<{ key: string } & KeyView>("POST", "/admin/keys", wanted),
     );
-    const rights = user !== undefined || access === "read" ? `; ${rightsText(created)}` : "";
+    const isLimited = user !== undefined || access === "read" || groups !== undefined || write !== undefined;
+    const rights = isLimited ? `; ${rightsText(created)}` : "";
     print(
-      `key for account "${account}" (${tier}: ${limitText(TIER_LIMITS[tier])}${rights}), shown this once:\n` +
+      `key for account "${account}" (${created.tier}: ${limitText(TIER_LIMITS[created.tier])}${rights}), shown this once:\n` +
         `${created.key}\nid ${created.id}`,
       created,
     );
@@ -88,14 +92,60 @@ characters, if only one key has them.`,
   },
   async ({ words: [name], texts: { data }, print }) => {
     const revoked = await withOwner(configOf({ data }), { create: false }, async (owner) => {
-      const isNamed = ({ id, prefix }: KeyView) =>
-        id === name || prefix === name || (name.length >= ID_LENGTH_MIN && id.startsWith(name));
-      const found = (await fetchKeys(owner)).filter(isNamed);
-      if (found.length === 0) throw new CommandError(`there is no key ${name}`);
-      if (found.length > 1) throw new CommandError(`${found.length} keys begin with ${name}: use the id`);
-      return owner.json<KeyView>("POST", `/admin/keys/${found[0].id}/revoke`);
+      const { id } = await findKey(owner, name);
+      return owner.json<KeyView>("POST", `/admin/keys/${id}/revoke`);
     });
     print(`revoked ${revoked.prefix}… of account "${revoked.account}"`, revoked);
+    return EXIT_OK;
+  },
+);
+
+export const keysChange: Command = defineCommand(
+  {
+    name: "keys change",
+    summary: "change the tier of a key",
+    words: ["ID"],
+    about:
+      'ID as for "keys revoke". What the key has used in this month counts. Other nodes know it within five seconds.',
+    options: `  --tier TIER     how many facts it may write: ${TIERS.join(", ")}
+${JSON_HELP}
+${DATA_HELP}`,
+    failures: "1 if there is no such key",
+  },
+  async ({ words: [name], texts, print }) => {
+    const tier = oneOf("tier", TIERS, texts.tier);
+    if (tier === undefined) throw new UsageError("--tier is needed");
+    const changed = await withOwner(configOf({ data: texts.data }), { create: false }, async (owner) => {
+      const { id } = await findKey(owner, name);
+      return owner.json<KeyView>("PATCH", `/admin/keys/${id}`, { tier });
+    });
+    const limit = limitText(TIER_LIMITS[tier]);
+    print(`${changed.prefix}… of account "${changed.account}" is ${tier}: ${limit}`, changed);
+    return EXIT_OK;
+  },
+);
+
+export const accountsLimit: Command = defineCommand(
+  {
+    name: "accounts limit",
+    summary: "limit what all keys of an account write in a month together",
+    words: ["ACCOUNT", "LIMIT"],
+    about: `LIMIT is how many facts a month all keys of the account may write together, in place of what the tier of each allows; none
+takes the limit away. What they have used in this month counts. Other nodes know it within five seconds.`,
+    options: [JSON_HELP, DATA_HELP].join("\n"),
+    failures: "1 if there is no such account",
+  },
+  async ({ words: [account, limit], texts: { data }, print }) => {
+    if (limit !== "none" && !/^\d{1,12}$/.test(limit))
+      throw new UsageError('LIMIT is a number of facts a month, or "none"');
+    const monthlyLimit = limit === "none" ? null : Number(limit);
+    const changed = await withOwner(configOf({ data }), { create: false }, (owner) =>
+      owner.json<object>("PATCH", `/admin/accounts/${encodeURIComponent(account)}`, {
+        monthly_limit: monthlyLimit,
+      }),
+    );
+    const says = monthlyLimit === null ? "what their tiers allow" : limitText(monthlyLimit);
+    print(`all keys of account "${account}" together: ${says}`, changed);
     return EXIT_OK;
   },
 );
@@ -134,6 +184,16 @@ export const usage: Command = defineCommand(
   },
 );
 
+/** By its id, or the beginning of one, or of the key itself. */
+async function findKey(owner: OwnerClient, name: string): Promise<KeyView> {
+  const isNamed = ({ id, prefix }: KeyView) =>
+    id === name || prefix === name || (name.length >= ID_LENGTH_MIN && id.startsWith(name));
+  const found = (await fetchKeys(owner)).filter(isNamed);
+  if (found.length === 0) throw new CommandError(`there is no key ${name}`);
+  if (found.length > 1) throw new CommandError(`${found.length} keys begin with ${name}: use the id`);
+  return found[0];
+}
+
 /** As GET /admin/keys shows them. */
 async function fetchKeys(owner: OwnerClient, account?: string): Promise<KeyView[]> {
   const query = account === undefined ? "" : `?account=${encodeURIComponent(account)}`;
@@ -141,8 +201,19 @@ async function fetchKeys(owner: OwnerClient, account?: string): Promise<KeyView[
 }
 
 /** Whose facts a key is for, and what it may do with them. */
-function rightsText({ user, access }: Pick<KeyView, "user" | "access">): string {
-  return `${user === null ? "all users" : `user ${JSON.stringify(user)}`}${access === "read" ? ", reads only" : ""}`;
+function rightsText({
+  user,
+  access,
+  groups,
+  write,
+}: Pick<KeyView, "user" | "access" | "groups" | "write">): string {
+  const who = user === null ? "all users" : `user ${JSON.stringify(user)}`;
+  return [
+    who,
+    ...(access === "read" ? ["reads only"] : []),
+    ...(groups === null ? [] : [groups]),
+    ...(write === null ? [] : [`writes ${write.join(" ")}`]),
+  ].join(", ");
 }
 
 function keyTable(keys: readonly KeyView[]): string {

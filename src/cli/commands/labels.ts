@@ -82,7 +82,8 @@ const TERMS_HELP = `  --description TEXT  what belongs there: agents choose the 
   --one-of A,B,…  the values that it may have
   --max-bytes N   the longest value
   --for TIME      how long its facts count, unless they say otherwise
-Each of the last three is taken away by an empty text: --max-bytes ''.`;
+  --writers WHO   account: only the account's own key, bound to no user, writes it; everyone (default)
+Values, bytes and time are taken away by an empty text: --max-bytes ''.`;
 
 export const labelsAdd: Command = memoryCommand(
   {
@@ -90,7 +91,7 @@ export const labelsAdd: Command = memoryCommand(
     summary: "add a label for all users of the account",
     words: ["LABEL"],
     usage:
-      "--description TEXT [--example TEXT] [--one-of A,B,…] [--max-bytes N] [--for 7d] [--scope person|project|worktree]",
+      "--description TEXT [--example TEXT] [--one-of A,B,…] [--max-bytes N] [--for 7d] [--scope person|project|worktree] [--writers account|everyone]",
     options: `${TERMS_HELP}
   --scope SCOPE   where its facts are kept (default person)`,
     about: `Adds a label for all users of the account, with what its values are like: sideband labels add ORDER.last
@@ -117,7 +118,8 @@ export const labelsEdit: Command = memoryCommand(
     name: "labels edit",
     summary: "change what a label of the account says",
     words: ["LABEL"],
-    usage: "[--description TEXT] [--example TEXT] [--one-of A,B,…] [--max-bytes N] [--for 7d]",
+    usage:
+      "[--description TEXT] [--example TEXT] [--one-of A,B,…] [--max-bytes N] [--for 7d] [--writers account|everyone]",
     options: TERMS_HELP,
     about: `Changes the terms of a label that was added, for what is written from now on. The description of a label that a user
 has made by writing it changes with a write: sideband remember LABEL VALUE --description TEXT.`,
@@ -134,11 +136,11 @@ has made by writing it changes with a write: sideband remember LABEL VALUE --des
     const changed = memory.changeLabel(label, terms).catch(async (error) => {
       if (!isSidebandError(error, "unknown_label")) throw error;
       const { facts } = await memory.facts(userId, { project });
-      const fact = facts.find((one) => one.label === label);
-      if (fact === undefined) throw error;
-      const describe = describeCommand(fact, texts.description ?? "…", sameMemory);
+      if (!facts.some((fact) => fact.label === label)) throw error;
+      const described = quotedOption("description", texts.description ?? "…");
       throw new CommandError(
-        `${label} is a label that ${userId} has made, and has no terms; to describe it: ${describe}`,
+        `${label} is a label that ${userId} has made, and has no terms; to describe it: ` +
+          `${sidebandCommand()} remember ${shellQuote(label)} ${described}${sameMemory}`,
       );
     });
     const answer = await changed;
@@ -146,15 +148,6 @@ has made by writing it changes with a write: sideband remember LABEL VALUE --des
     print(`${answer.label}: ${answer.description}${undo}`, answer);
   },
 );
-
-/** Writes the fact again as it is, with a description of its label. */
-function describeCommand(fact: StoredFact, description: string, sameMemory: string): string {
-  const { label, value, place, expires_at: until } = fact;
-  const end = until === undefined ? "" : ` --until ${until}`;
-  const scope = place === undefined || place === "person" ? "" : ` --scope ${place}`;
-  const options = `${quotedOption("description", description)}${end}${scope}${sameMemory}`;
-  return `${sidebandCommand()} remember ${options} -- ${shellQuote(label)} ${shellQuote(value)}`;
-}
 
 function termsOf(texts: Call["texts"]) {
   const { description, example, for: life, scope, "max-bytes": bytes } = texts;
@@ -167,6 +160,7 @@ function termsOf(texts: Call["texts"]) {
     maxBytes: given(bytes, Number),
     ttlS: given(life, (text) => durationS("--for", text)),
     scope: oneOf("scope", PLACE_KINDS, scope),
+    writers: oneOf("writers", ["account", "everyone"], texts.writers),
   };
 }
 
@@ -205,15 +199,26 @@ export const labelsRemove: Command = memoryCommand(
     words: ["LABEL..."],
     about: `Removes labels, unless somebody has a fact with one, or the history of it: forget those first, or hide the
 label (sideband labels hide). Added again, it is the same label as before.`,
-    failures: "1 if one is in use, or there is no such label: those before it were removed",
+    failures: "1 if one is in use, or there is no such label: the others are removed",
   },
   async ({ memory, words, sameMemory, print }) => {
+    const used: string[] = [];
     for (const label of words) {
       const before = await labelBefore(memory, label);
-      const answer = await memory.removeLabel(label);
+      const answer = await memory.removeLabel(label).catch((error) => {
+        if (!isSidebandError(error, "label_in_use")) throw error;
+        used.push(label);
+      });
+      if (answer === undefined) continue;
       const undo = before === undefined ? [] : addedAgain(before);
       print(`removed ${label}${undoText(undo, sameMemory)}`, answer);
     }
+    if (used.length === 0) return;
+    const hide = used.map((label) => `${sidebandCommand()} labels hide ${shellQuote(label)}${sameMemory}`);
+    throw new CommandError(
+      `${used.join(", ")}: somebody has a fact there, or its history; forget it for good ` +
+        `(${sidebandCommand()} forget LABEL --for-good), or offer the label to agents no more:\n${hide.join("\n")}`,
+    );
   },
 );
 

@@ -1,13 +1,15 @@
 /** sideband mcp and open: the memory for an agent, over MCP on standard input and output, and for a person, as a page. */
 
+import { offText } from "../../agents/off.ts";
 import { placeOf } from "../../agents/project.ts";
+import { promptGroups } from "../../base/groups.ts";
 import { usesService } from "../../config.ts";
 import { openAgentMemory, runMcpStdio } from "../../main/agent.ts";
 import { packageVersion } from "../../main/package.ts";
 import { DEFAULT_BASE_URL } from "../../sdk/index.ts";
 import { type Command, CommandError, defineCommand, EXIT_OK } from "../command.ts";
 import { undoAnywhere } from "../printed-commands.ts";
-import { idleMsOf, MEMORY_HELP, MEMORY_USAGE, memoryConfig } from "../shared-options.ts";
+import { idleMsOf, MEMORY_HELP, MEMORY_USAGE, memoryConfig, parsed } from "../shared-options.ts";
 
 const IDLE_S = 1_800;
 const failures = "1 if the memory cannot be opened";
@@ -16,18 +18,25 @@ export const mcp: Command = defineCommand(
   {
     name: "mcp",
     summary: "serve memory to an agent over MCP (standard input and output)",
-    usage: MEMORY_USAGE,
+    usage: `${MEMORY_USAGE} [--groups LIST]`,
     about: `Serves the tools remember, recall, find, forget, add_label and history, the resource sideband://memory/USER and the prompt
 "context" for one user; with SIDEBAND_INCLUDE=both the sealed block, too, with flush and read_block. The project is the git
 repository of the client's first root or of the working directory (SIDEBAND_PROJECT; "off" for none). With --url,
 SIDEBAND_API_URL or SIDEBAND_API_KEY it uses that service; otherwise it uses the owner of the data folder. If the
-folder has no owner, one is started in the background. It ends after ten idle minutes.`,
-    options: MEMORY_HELP,
+folder has no owner, one is started in the background. It ends after ten idle minutes. Where memory is off (SIDEBAND_OFF,
+"sideband off"), it lists no tools and refuses all calls.`,
+    options: `${MEMORY_HELP}
+  --groups LIST   the groups of labels that the resource and the prompt have: USER,PREF, all but some:
+                  --groups=-HEALTH, or all (default SIDEBAND_GROUPS, else USER,PREF,TASK,PROJ). The tools reach all`,
     failures,
   },
   async (call) => {
-    const config = memoryConfig(call);
-    const memory = await openAgentMemory(config).catch((error) => {
+    const { groups } = call.texts;
+    const named = groups === undefined ? {} : { groups: parsed("--groups", promptGroups, groups) };
+    const config = { ...memoryConfig(call), ...named };
+    const off = await offText(config, [process.cwd()]);
+    if (off !== undefined) console.error(off);
+    const memory = await openAgentMemory(config, { reach: off === undefined }).catch((error) => {
       throw new CommandError(`cannot open the memory in ${config.dataFolder}: ${error.message}`);
     });
     await runMcpStdio(memory, config, {

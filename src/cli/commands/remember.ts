@@ -4,39 +4,44 @@
  */
 
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
-import { sanitizeValue } from "../../agent-side/secrets.ts";
+import { RefusedValueError, sanitizeValue } from "../../agent-side/secrets.ts";
 import { quotedValue, readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
 import { LABEL_FORM, LABELS } from "../../base/channel-labels.ts";
 import { FACT_ORIGINS } from "../../base/fact-origins.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
+import type { WrittenAnswer } from "../../contract/answers.ts";
 import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, unknownLabelText, WRITER } from "../memory-command.ts";
-import { durationS, endMs, localTime } from "../moments.ts";
+import { endMs, lifeS, localTime } from "../moments.ts";
+import { placeText } from "../named-project.ts";
 import { asked } from "../printed.ts";
-import { addLabelCommand, sidebandCommand, undoHere } from "../printed-commands.ts";
+import { addLabelCommand, sidebandCommand, undoOf } from "../printed-commands.ts";
 import { repeatedOptions } from "../shared-options.ts";
 
 export const remember: Command = memoryCommand(
   {
     name: "remember",
     summary: "store a fact; one with the same label is replaced, and can be restored",
-    words: ["LABEL", "VALUE"],
+    words: ["LABEL", "[VALUE]"],
     usage:
-      "[--for 7d | --until WHEN] [--add] [--scope person|project|worktree] [--description TEXT] [--origin ORIGIN] [--new]",
-    options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w, 1y
-  --until WHEN    until when: friday, "next monday 9:00", "in 3 days", 1y, "31 Dec", 2026-12-31 (through the end of that
-                  day), or RFC 3339
-  --add           add VALUE as an item to the list on LABEL (items are joined by "; ")
+      "[--for 7d | --until WHEN | --never] [--add] [--scope person|project|worktree] [--description TEXT] [--origin ORIGIN] [--new]",
+    options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w, "3 months", 1y
+  --until WHEN    until when: friday, "next monday 9:00", "in 3 days", "next week", "end of March", "31 Dec", 2026-12-31
+                  (through the end of that day), or RFC 3339
+  --never         it does not end
+  --add           add VALUE to the list on LABEL, as an item or, with "a; b; c", as several
   --scope SCOPE   where it is kept, whatever its label says
   --description TEXT  what belongs on LABEL, where it is one of your own: agents choose it by that
   --origin ORIGIN  where it comes from: said (by you, the default at a terminal), concluded (by an agent), or read
                   (in a file, a page or a tool's answer)
   --new           make LABEL, even if it is a slip away from one that is there`,
     about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". Prints what it replaced, and the command that
-restores that. As with agents, <private> parts are left out, and what looks like a key, a token or a password is refused
-(SIDEBAND_ALLOW_SECRETS=1 lets it be stored).
+restores that. A VALUE has an end only if --until or --for is beside it. Without VALUE the fact stays, and has another
+end, description or origin: sideband remember USER.gpu --until friday. As with agents, <private> parts are left
+out, and what looks like a key, a token or a password is refused (SIDEBAND_ALLOW_SECRETS=1 lets it be stored). Where it
+only may be one, you are asked.
 
 LABEL is one that is there, or a new one: sideband remember FAMILY.wife "Grace". A group has capitals, digits and _, a
 name small letters, digits and _. Where LABEL looks like a slip of another label, you are asked before; where nobody can
@@ -49,11 +54,12 @@ ${labelLines()}`,
       const { words, texts, flags } = call;
       const [label, value] = words;
       const forget = `${sidebandCommand()} forget ${shellQuote(label)}${repeatedOptions(call)}`;
+      if (value === undefined) return checkChange(call);
       if (value.trim() === "")
         throw new CommandError(
           `the VALUE is empty or spaces alone: there is nothing to remember; to forget the fact: ${forget}`,
         );
-      termsOf(texts);
+      termsOf(texts, flags);
       if (flags.add && (texts.for ?? texts.until) !== undefined)
         throw new UsageError(
           `an end is one of the whole list on ${label}, not of an item: give what ends a label of its own, without --add`,
@@ -69,14 +75,27 @@ ${labelLines()}`,
       words: [label, value],
       texts,
       flags,
-      sameMemory,
       print,
     } = call;
     const { description } = texts;
+    const say = async (answer: WrittenAnswer) => {
+      const history = await readRevisionsAfter(memory, userId, answer, { project });
+      const place = placeText(answer.place, project, config);
+      print(writtenLine(answer, history, undoOf(call, answer.place, project), localTime, place), answer);
+      const had = history?.find(({ revision }) => revision === answer.previous?.revision)?.expires_at;
+      if (had !== undefined && answer.expires_at === undefined && !flags.never)
+        console.error(
+          `it has no end any more; to give it that one again: ${sidebandCommand()} remember ${shellQuote(label)} --until ${had}${call.sameMemory}`,
+        );
+    };
+    if (value === undefined) return say(await changeTerms(call));
     const write = async (to: string, newLabel: true | "certain") => {
-      const kept = sanitizeValue(value, config.allowSecrets, to);
-      const options = { ...termsOf(texts), newLabel, description, project, writtenBy: WRITER };
-      return flags.add ? memory.append(userId, to, kept, options) : memory.encode(userId, to, kept, options);
+      const kept = await keptValue(call, value, to);
+      const options = { ...termsOf(texts, flags), newLabel, description, project, writtenBy: WRITER };
+      if (!flags.add) return memory.encode(userId, to, kept, options);
+      return kept.includes(";")
+        ? addItems(call, to, kept, options)
+        : memory.append(userId, to, kept, options);
     };
     const answer = await write(label, flags.new ? "certain" : true).catch(async (error) => {
       if (isSidebandError(error, "invalid_request") && error.param === "description")
@@ -84,10 +103,76 @@ ${labelLines()}`,
       if (!isSidebandError(error, "unknown_label")) throw error;
       return write(...(await meantLabel(call, error.hint)));
     });
-    const history = await readRevisionsAfter(memory, userId, answer, { project });
-    print(writtenLine(answer, history, undoHere(sameMemory), localTime), answer);
+    await say(answer);
   },
 );
+
+/** Several items in one write, so that one command undoes it. Nothing that is written meanwhile is lost. */
+async function addItems(
+  { memory, userId, project }: MemoryCall,
+  label: string,
+  value: string,
+  options: Parameters<MemoryCall["memory"]["encode"]>[3],
+): Promise<WrittenAnswer> {
+  const present = await memory.decode(userId, label, { project }).catch((error) => {
+    if (isSidebandError(error, "fact_not_found") || isSidebandError(error, "unknown_label")) return undefined;
+    throw error;
+  });
+  const items = value.split(";").map((item) => item.trim());
+  const all = [...(present?.value.split("; ") ?? []), ...items].filter((item) => item !== "");
+  const at = present === undefined ? {} : { scope: present.place, expiresAt: present.expires_at };
+  const ifRevision = present?.revision ?? 0;
+  return memory.encode(userId, label, [...new Set(all)].join("; "), { ...options, ...at, ifRevision });
+}
+
+/** The value as it may be kept. What only may be a secret is asked about. */
+async function keptValue({ config, flags }: MemoryCall, value: string, label: string): Promise<string> {
+  try {
+    return sanitizeValue(value, config.allowSecrets, label);
+  } catch (error) {
+    const isDoubt = error instanceof RefusedValueError && error.code === "secret_doubted";
+    if (!isDoubt || flags.json || !process.stdin.isTTY) throw error;
+    const answer = await asked(
+      `${error.message.split(":")[0]}, which agents would read. Store it all the same? [y/N] `,
+    );
+    if (answer !== "y" && answer !== "yes") throw new CommandError("nothing was stored");
+    return sanitizeValue(value, "doubtful", label);
+  }
+}
+
+function checkChange({ texts, flags }: Call): void {
+  const { for: life, until, description, origin, scope } = texts;
+  const change = life ?? until ?? description ?? origin ?? flags.never;
+  if (flags.add || flags.new || scope !== undefined || change === undefined)
+    throw new UsageError(
+      "it takes LABEL and VALUE; only --until, --for, --never, --description and --origin change the fact that is there",
+    );
+  termsOf(texts, flags);
+}
+
+/** The fact that is there, with another end, description or origin. */
+async function changeTerms(call: MemoryCall): Promise<WrittenAnswer> {
+  const { memory, userId, project, texts, flags } = call;
+  const [label] = call.words;
+  const fact = await orNoFact(memory.decode(userId, label, { project }), userId, label);
+  const { ttlS, expiresAt } = termsOf(texts, flags);
+  const until = ttlS === undefined && !flags.never ? (expiresAt ?? fact.expires_at) : undefined;
+  const written = memory.encode(userId, label, fact.value, {
+    ttlS,
+    expiresAt: until,
+    origin: oneOf("origin", FACT_ORIGINS, texts.origin),
+    description: texts.description,
+    project,
+    scope: fact.place,
+    ifRevision: fact.revision,
+    writtenBy: WRITER,
+  });
+  return written.catch(async (error) => {
+    if (isSidebandError(error, "invalid_request") && error.param === "description")
+      await refuseDescription(call);
+    throw error;
+  });
+}
 
 /** Throws where the label is not one of the person's own: a write does not describe it. */
 async function refuseDescription({ memory, words: [label], texts, sameMemory }: MemoryCall): Promise<void> {
@@ -118,11 +203,11 @@ async function meantLabel(
   return [hint, true];
 }
 
-function termsOf({ for: life, until, scope, origin }: Call["texts"]) {
-  if (life !== undefined && until !== undefined)
-    throw new UsageError("--for says how long and --until how late: give one of them");
+function termsOf({ for: life, until, scope, origin }: Call["texts"], { never }: Call["flags"]) {
+  if ([life, until, never].filter((end) => end !== undefined).length > 1)
+    throw new UsageError("--for says how long, --until how late and --never no end: give one of them");
   const expiresAt = until === undefined ? undefined : new Date(endMs("--until", until)).toISOString();
-  const ttlS = life === undefined ? undefined : durationS("--for", life);
+  const ttlS = life === undefined ? undefined : lifeS("--for", life);
   if (ttlS !== undefined && ttlS > TTL_S_MAX)
     throw new UsageError(`--for takes at most ${TTL_S_MAX / 86_400} days, not "${life}"`);
   // Where nobody sits at a terminal, an agent or a script may have called.

@@ -10,7 +10,7 @@ import { type Command, CommandError, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, WRITER } from "../memory-command.ts";
 import { localTime } from "../moments.ts";
 import { counted } from "../printed.ts";
-import { sidebandCommand, undoHere } from "../printed-commands.ts";
+import { sidebandCommand, undoOf } from "../printed-commands.ts";
 
 export const review: Command = memoryCommand(
   {
@@ -70,9 +70,9 @@ async function acceptFact(call: MemoryCall, fact: StoredFact): Promise<string> {
 }
 
 async function forgetFact(call: MemoryCall, { label, revision, place }: StoredFact): Promise<string> {
-  const { memory, userId, project, sameMemory } = call;
+  const { memory, userId, project } = call;
   const options = { project, scope: place, keepHistory: true, ifRevision: revision };
   await memory.forget(userId, label, options);
   const kept = await readRevisions(memory, userId, label, { project });
-  return forgottenLine(label, kept, undoHere(sameMemory));
+  return forgottenLine(label, kept, undoOf(call, place, project));
 }

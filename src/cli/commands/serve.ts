@@ -16,7 +16,8 @@ export const serve: Command = defineCommand(
     summary: "run the service",
     about: `Runs the service until SIGTERM or SIGINT, then ends in order. Prints "listening on http://HOST:PORT" on standard
 output; logs are JSON lines on standard error. A start makes what the data folder does not have yet: the
-master key, the admin token, and, if there is no account, the account "${ACCOUNT_DEFAULT}" with one key, which is printed once.
+master key, the admin token, and, if there is no account, the account "${ACCOUNT_DEFAULT}" with one key. At a terminal the
+key is printed once; elsewhere it goes to the file first.key (mode 600) of the data folder, and the file's path is printed.
 With SIDEBAND_DATABASE_URL it makes no master key (set SIDEBAND_MASTER_KEY) and no account: "sideband keys create"
 makes one with its key.`,
     options: `  --port PORT     the port to listen on; 0 picks a free one (default SIDEBAND_PORT, else 8787)
@@ -29,7 +30,8 @@ If the database of SIDEBAND_DATABASE_URL is away, it waits for it.`,
   },
   async ({ texts }) => {
     const person = { userId: readAgentConfig().userId, program: sidebandCommand() };
-    await serveUntilStopped(configOf(texts), (line) => console.log(line), { person });
+    const keyInFile = process.stdout.isTTY !== true;
+    await serveUntilStopped(configOf(texts), (line) => console.log(line), { person, keyInFile });
     return EXIT_OK;
   },
 );

@@ -94,8 +94,11 @@ function shortened(text: string, lengthMax = CELL_LENGTH_MAX): string {
   return characters.length <= lengthMax ? text : `${characters.slice(0, lengthMax - 1).join("")}…`;
 }
 
-/** The last lines of a plan. */
-export function plannedLines({ plan: { writes, same, unplaced, leftOut } }: ReportedImport): string[] {
+/** The last lines of a plan. @param isAsked the person is asked next whether it is to be written */
+export function plannedLines(
+  { plan: { writes, same, unplaced, leftOut } }: ReportedImport,
+  isAsked: boolean,
+): string[] {
   const over = writes.filter(({ present }) => present !== undefined);
   const isAre = (list: readonly unknown[]) => (list.length === 1 ? "is" : "are");
   const counts = [
@@ -105,7 +108,9 @@ export function plannedLines({ plan: { writes, same, unplaced, leftOut } }: Repo
     `${counted(leftOut.length, "line")} ${isAre(leftOut)} not imported`,
   ];
   const next =
-    writes.length === 0 ? "" : " Nothing was written yet: add --yes, or --edit to change it first.";
+    writes.length === 0 || isAsked
+      ? ""
+      : " Nothing was written yet: add --yes, or --edit to change it first.";
   return [`${counts.join(", ")}.${next}`, ...(unplaced.length === 0 ? [] : [projectQuestion(unplaced)])];
 }
 

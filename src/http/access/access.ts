@@ -10,8 +10,12 @@ import { andThen } from "../../base/maybe-promise.ts";
 import { enforce, tooMany } from "../../base/rate-limiter.ts";
 import { OPERATIONS } from "../../contract/operations.ts";
 import type { Caller } from "../../memory/authentication.ts";
+import { isAccessToken } from "../../memory/grant-tokens.ts";
+import { seenBy } from "../../memory/group-view.ts";
+import { hashOfToken, type Operator, OWNER } from "../../memory/operators.ts";
 import { quotaWindow } from "../../memory/quota.ts";
 import { isToken } from "../../memory/tokens.ts";
+import { writtenBy } from "../../memory/write-view.ts";
 import { limitHeaders, withResetsIn } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
@@ -67,26 +71,34 @@ export function accessChecks(
     page() {},
     door(call) {
       if (!door.admits(call.request)) throw new UnknownAddress(call.routePath);
+      call.operator = OWNER;
     },
   };
 }
 
 function keyCheck(
-  { authentication, memory, clock, limits, door }: HttpServices,
+  { authentication, memory, clock, limits, door, oauth }: HttpServices,
   origins: Origins,
 ): AccessCheck {
-  const usedBy = ({ keyId, limit }: Caller) =>
-    limit === null ? 0 : memory.store.readUsage(keyId, quotaWindow(clock.now()).month);
+  const usedBy = ({ keyId, limit, counter = keyId }: Caller) =>
+    limit === null ? 0 : memory.store.readUsage(counter, quotaWindow(clock.now()).month);
   return (call) => {
     if (door.admits(call.request)) {
       call.caller = door.callerOf(call.request);
+      call.memory = memory;
       return;
     }
     requireClock(clock);
     const credential = keyOf(call);
-    if (isToken(credential)) origins.share(call);
+    if (isToken(credential) || isAccessToken(credential)) origins.share(call);
     return andThen(authentication.callerOf(credential), (caller) => {
+      if (caller.token !== undefined && oauth?.opens(caller.token, call.routePath) === false)
+        throw new Failure(
+          "invalid_key",
+          "This access token is for another address of the service, or for another service.",
+        );
       call.caller = caller;
+      call.memory = seenBy(writtenBy(memory, caller), caller.groups);
       return andThen(usedBy(caller), (used) => {
         call.used = used;
         if (limits.key !== undefined) enforce(limits.key, caller.keyId);
@@ -104,7 +116,8 @@ export function requireClock(clock: ServiceClock): void {
 function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
   return (call) => {
     call.headers = OPEN_ORIGIN;
-    if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
+    if (demo === undefined)
+      throw new Failure("not_found", "The demo is switched off here: SIDEBAND_DEMO=1 switches it on.");
     requireClock(clock);
     const group = limitGroupOf(call.client);
     const waitS = limits.demo.take(group);
@@ -116,32 +129,47 @@ function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
   };
 }
 
-/** The admin token, the session of the console that was opened with it, or the door. */
-function adminCheck({ limits, door }: HttpServices, sessions: ConsoleSessions): AccessCheck {
+/** The admin token or an operator's own, the session of the console that was opened with it, or the door. */
+function adminCheck(services: HttpServices, sessions: ConsoleSessions): AccessCheck {
   return (call) => {
-    if (door.admits(call.request)) return;
+    if (services.door.admits(call.request)) {
+      call.operator = OWNER;
+      return;
+    }
     const token = bearerOf(call);
-    if (token === undefined && sessions.admits(call)) return;
-    if (token === undefined)
-      throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
-    requireAdminToken(token, call, sessions, limits);
+    const found = token === undefined ? sessions.operatorOf(call) : operatorWithToken(token, call, services);
+    return found.then((operator) => {
+      call.operator = operator;
+      requireOperator(operator, call.method);
+    });
   };
+}
+
+function requireOperator(operator: Operator | undefined, method: string): void {
+  if (operator === undefined) {
+    const detail = "Send the admin token, or your own as an operator: Authorization: Bearer <TOKEN>.";
+    throw new Failure("missing_key", detail);
+  }
+  if (operator.access === "read" && method !== "GET" && method !== "HEAD") {
+    const detail = `The operator ${operator.name} may look at everything and change nothing.`;
+    throw new Failure("read_only_key", detail);
+  }
 }
 
 /**
  * Wrong tokens count against the limit of their sender. Beyond it every token is refused, also the right one, so that
  * whoever guesses does not learn which one is right.
  */
-export function requireAdminToken(
+export async function operatorWithToken(
   token: string,
   { client }: Pick<Call, "client">,
-  sessions: ConsoleSessions,
-  { adminFailures }: HttpServices["limits"],
-): void {
+  { limits: { adminFailures }, operators }: Pick<HttpServices, "limits" | "operators">,
+): Promise<Operator> {
   const sender = limitGroupOf(client);
   const waitS = adminFailures.waitS(sender);
   if (waitS > 0) throw tooMany(waitS);
-  if (sessions.isAdminToken(token)) return;
+  const operator = await operators.withHash(hashOfToken(token));
+  if (operator !== undefined) return operator;
   adminFailures.take(sender);
   throw new Failure("invalid_key", "This admin token is not valid.");
 }
@@ -151,6 +179,12 @@ function keyOf(call: Call): string {
   if (bearer !== undefined) return bearer;
   const inQuery = call.query?.api_key;
   const mayBeInQuery = call.method === "GET" || call.method === "HEAD";
+  // An application has no reason to put its token where proxies log it (RFC 9700, 4.3.2).
+  if (inQuery !== undefined && isAccessToken(inQuery))
+    throw new Failure(
+      "missing_key",
+      "An access token is taken from the header alone: Authorization: Bearer <TOKEN>.",
+    );
   if (mayBeInQuery && inQuery !== undefined && inQuery !== "") return inQuery;
   const detail =
     inQuery === undefined || mayBeInQuery

@@ -1,9 +1,10 @@
 /**
- * The operator's sign-in for the console: the admin token once, then a session cookie that the admin API accepts
- * in the token's place. The cookie is HttpOnly and SameSite=Strict, and holds an expiry under a MAC whose key comes
- * from the admin token: every process of the service accepts it, nothing is stored, and a new admin token ends all
- * sessions at once. Signing out ends a session in the process that answers: it remembers which ones have ended. Another
- * node, or this one after a restart, would still accept a copy of the session until its expiry.
+ * An operator's sign-in for the console: the admin token or their own once, then a session cookie that the admin API
+ * accepts in the token's place. The cookie is HttpOnly and SameSite=Strict, and holds an expiry and a mark of the token
+ * under a MAC whose key comes from the master key: every process of the service accepts it, nothing is stored, and a token
+ * that counts no more ends its sessions at once. Signing out ends a session in the process that answers: it remembers
+ * which ones have ended. Another node, or this one after a restart, would still accept a copy of the session until its
+ * expiry.
  *
  * Browsers send a cookie to every port of its host. So the cookie alone opens nothing: the page itself sends a second
  * secret in a header, which only the answer to the sign-in gave it. It is another MAC of the same session.
@@ -14,9 +15,11 @@
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { elementAt } from "../../base/assert.ts";
 import { BoundedCache } from "../../base/bounded-cache.ts";
 import type { Clock } from "../../base/clock.ts";
 import { invalidRequest } from "../../base/errors.ts";
+import type { Operator, Operators } from "../../memory/operators.ts";
 import type { Call } from "../request/call.ts";
 import { hostOf } from "./origins.ts";
 
@@ -24,68 +27,84 @@ export const SESSION_COOKIE = "sideband_console";
 /** Where the page sends its secret. */
 export const PAGE_SECRET_HEADER = "sideband-console";
 export const SESSION_MS = 8 * 3_600_000;
-const SESSION_PATTERN = /^(\d{1,15})\.([\w-]{22})\.([\w-]{43})$/;
-/** More than are opened in the time of a session: whoever opens one has the admin token. */
+const SESSION_PATTERN = /^(\d{1,15})\.([\w-]{22})\.([0-9a-f]{64})\.([\w-]{43})$/;
+/** More than are opened in the time of a session: whoever opens one has a token. */
 const ENDED_MAX = 10_000;
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
+export interface ConsoleSession {
+  readonly operator: Operator;
+  readonly expiresAtMs: number;
+}
+
+/** What a session's cookie says, under a MAC that was right. */
+interface SealedSession {
+  readonly nonce: string;
+  readonly expiresAtMs: number;
+  readonly tokenHash: string;
+}
+
 export class ConsoleSessions {
-  readonly #adminDigest: Buffer;
-  readonly #macKey: Buffer;
+  readonly #secrets: readonly Uint8Array[];
+  readonly #operators: Pick<Operators, "withHash">;
   readonly #clock: Clock;
   /** The nonces of sessions that were ended before their expiry. */
   readonly #ended = new BoundedCache<true>({ entriesMax: ENDED_MAX });
 
-  constructor(adminToken: string, clock: Clock) {
-    this.#adminDigest = digest(adminToken);
-    this.#macKey = digest(`sideband console session\0${adminToken}`);
+  /** @param secrets the last one opens sessions */
+  constructor(secrets: readonly Uint8Array[], operators: Pick<Operators, "withHash">, clock: Clock) {
+    this.#secrets = secrets;
+    this.#operators = operators;
     this.#clock = clock;
   }
 
-  isAdminToken(token: string): boolean {
-    return timingSafeEqual(digest(token), this.#adminDigest);
-  }
-
-  open(): { session: string; pageSecret: string; expiresAtMs: number } {
+  /** A session of whoever has the token with this hash. */
+  open(tokenHash: string): { session: string; pageSecret: string; expiresAtMs: number } {
+    const secret = elementAt(this.#secrets, this.#secrets.length - 1);
     const expiresAtMs = this.#clock.now() + SESSION_MS;
-    const content = `${expiresAtMs}.${randomBytes(16).toString("base64url")}`;
-    const session = `${content}.${this.#mac("cookie", content)}`;
-    return { session, pageSecret: this.#mac("page", content), expiresAtMs };
+    const content = `${expiresAtMs}.${randomBytes(16).toString("base64url")}.${tokenHash}`;
+    const session = `${content}.${macOf(secret, "cookie", content)}`;
+    return { session, pageSecret: macOf(secret, "page", content), expiresAtMs };
   }
 
   /** Ends the session that the headers have. */
   end(headers: IncomingHttpHeaders): void {
-    const session = this.#sessionIn(headers);
+    const session = this.#sealedIn(headers);
     if (session !== undefined) this.#ended.set(session.nonce, true);
   }
 
-  /** When the session that the headers have ends; undefined where they have none that holds. */
-  expiryOf(headers: IncomingHttpHeaders): number | undefined {
-    return this.#sessionIn(headers)?.expiresAtMs;
+  /** The session that the headers have; undefined where they have none that holds. */
+  async sessionOf(headers: IncomingHttpHeaders): Promise<ConsoleSession | undefined> {
+    const sealed = this.#sealedIn(headers);
+    const operator = sealed && (await this.#operators.withHash(sealed.tokenHash));
+    return operator && { operator, expiresAtMs: sealed.expiresAtMs };
   }
 
-  #sessionIn(headers: IncomingHttpHeaders): { nonce: string; expiresAtMs: number } | undefined {
+  #sealedIn(headers: IncomingHttpHeaders): SealedSession | undefined {
     const session = cookieOf(headers.cookie);
     const match = session === undefined ? null : SESSION_PATTERN.exec(session);
     if (match === null) return undefined;
-    const [, expiry, nonce, mac] = match;
-    const content = `${expiry}.${nonce}`;
-    if (!isSame(mac, this.#mac("cookie", content))) return undefined;
-    if (!isSame(String(headers[PAGE_SECRET_HEADER]), this.#mac("page", content))) return undefined;
-    if (Number(expiry) <= this.#clock.now() || this.#ended.peek(nonce)) return undefined;
-    return { nonce, expiresAtMs: Number(expiry) };
+    const [, expiry, nonce, tokenHash, mac] = match;
+    const content = `${expiry}.${nonce}.${tokenHash}`;
+    const pageSecret = String(headers[PAGE_SECRET_HEADER]);
+    const isOurs = this.#secrets.some(
+      (secret) =>
+        isSame(mac, macOf(secret, "cookie", content)) && isSame(pageSecret, macOf(secret, "page", content)),
+    );
+    if (!isOurs || Number(expiry) <= this.#clock.now() || this.#ended.peek(nonce)) return undefined;
+    return { nonce, expiresAtMs: Number(expiry), tokenHash };
   }
 
-  /** Whether a request comes from the console of a signed-in operator. */
-  admits(call: Call): boolean {
-    if (this.expiryOf(call.request.headers) === undefined) return false;
-    if (!SAFE_METHODS.has(call.method)) requireSameOrigin(call);
-    return true;
+  /** The signed-in operator whose console a request comes from. */
+  async operatorOf(call: Call): Promise<Operator | undefined> {
+    const session = await this.sessionOf(call.request.headers);
+    if (session !== undefined && !SAFE_METHODS.has(call.method)) requireSameOrigin(call);
+    return session?.operator;
   }
+}
 
-  #mac(of: "cookie" | "page", content: string): string {
-    return createHmac("sha256", this.#macKey).update(`${of}\0${content}`).digest("base64url");
-  }
+function macOf(secret: Uint8Array, of: "cookie" | "page", content: string): string {
+  return createHmac("sha256", secret).update(`${of}\0${content}`).digest("base64url");
 }
 
 export function requireSameOrigin(call: Pick<Call, "request" | "client">): void {

@@ -14,7 +14,7 @@ import { ACCOUNT_DEFAULT, ACCOUNT_HEADER } from "../../base/account.ts";
 import { invalidRequest } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
-import { orderlyEnd } from "../connection/connections.ts";
+import { gracefulShutdown } from "../connection/connections.ts";
 import { serveInOrder } from "../request/pipelining.ts";
 import type { HttpRequest } from "../services.ts";
 
@@ -47,7 +47,7 @@ export class Door {
     const listen = async () => {
       if (isFile) rmSync(draft, { force: true });
       const server = this.#serverFor(handle);
-      const end = orderlyEnd(server);
+      const end = gracefulShutdown(server);
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject).listen(draft, resolve);
       });

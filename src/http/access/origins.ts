@@ -13,6 +13,8 @@ export interface OriginsOptions {
   readonly names: readonly string[];
   /** Whether it listens for this machine alone: then a request must use one of its names. */
   readonly isLocal: boolean;
+  /** Whether a 401 says where a token is to be had. */
+  readonly tellsChallenge?: boolean;
 }
 
 const LOCAL_NAMES = ["localhost", "127.0.0.1", "[::1]"];
@@ -23,8 +25,10 @@ export class Origins {
   readonly #allowed: ReadonlySet<string>;
   readonly #names: ReadonlySet<string>;
   readonly #isLocal: boolean;
+  readonly #exposed: string;
 
-  constructor({ allowed, names, isLocal }: OriginsOptions) {
+  constructor({ allowed, names, isLocal, tellsChallenge = false }: OriginsOptions) {
+    this.#exposed = tellsChallenge ? `${EXPOSED}, WWW-Authenticate` : EXPOSED;
     this.#allowed = new Set(allowed);
     this.#names = new Set([...LOCAL_NAMES, ...names, ...allowed.map((origin) => new URL(origin).hostname)]);
     this.#isLocal = isLocal;
@@ -47,18 +51,19 @@ export class Origins {
       throw new Failure("origin_not_allowed", "Pages of this origin may not call the service.", {
         param: "Origin",
       });
-    call.headers = headersFor(origin);
+    call.headers = this.#headersFor(origin);
+  }
+
+  #headersFor(origin: string): string[] {
+    const exposed = ["access-control-expose-headers", this.#exposed];
+    return ["access-control-allow-origin", origin, ...exposed, "vary", "origin"];
   }
 
   /** Lets a page see the answer, if the operator allows its origin. */
   share(call: Call): void {
     const { origin } = call.request.headers;
-    if (origin !== undefined && this.#allowed.has(origin)) call.headers = headersFor(origin);
+    if (origin !== undefined && this.#allowed.has(origin)) call.headers = this.#headersFor(origin);
   }
-}
-
-function headersFor(origin: string): string[] {
-  return ["access-control-allow-origin", origin, "access-control-expose-headers", EXPOSED, "vary", "origin"];
 }
 
 function hostnameOf(url: string): string {

@@ -53,7 +53,7 @@ export function listenOn(server: Server, host: string, port: number): Promise<Ad
  * alive, or with half a head) is closed at once.
  * @returns ends the server, listening or not; after `timeoutMs` it cuts the connections that are left
  */
-export function orderlyEnd(server: Server): (timeoutMs: number) => Promise<void> {
+export function gracefulShutdown(server: Server): (timeoutMs: number) => Promise<void> {
   const connections = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     connections.add(socket);

@@ -11,7 +11,17 @@ import { BODY_PARTS_MAX } from "../../base/limits.ts";
 import type { HttpRequest } from "../services.ts";
 import type { Holding } from "./byte-budget.ts";
 
-const JSON_BODY = /^application\/json\s*(?:;|$)/i;
+interface BodyType {
+  readonly pattern: RegExp;
+  readonly name: string;
+}
+
+const JSON_BODY: BodyType = { pattern: /^application\/json\s*(?:;|$)/i, name: "application/json" };
+const FORM_BODY: BodyType = {
+  pattern: /^application\/x-www-form-urlencoded\s*(?:;|$)/i,
+  name: "application/x-www-form-urlencoded",
+};
+const FIELDS_MAX = 100;
 /** What a body has room for at first; then for twice as much each time. */
 const FIRST_BYTES = 4_096;
 /** The slowest that a body may come. */
@@ -21,7 +31,7 @@ const PIECES_MAX = 4_000;
 /** What a part of a body takes in memory, beside its text. */
 const PART_BYTES = 64;
 
-const [QUOTE, BACKSLASH] = Buffer.from('"\\');
+const [QUOTE, BACKSLASH, AMPERSAND] = Buffer.from('"\\&');
 const PART_BEGINS = new Uint8Array(256);
 for (const byte of Buffer.from("[{:,")) PART_BEGINS[byte] = 1;
 
@@ -38,18 +48,9 @@ export async function readJson(
   request: Pick<HttpRequest, "headers"> & Readable,
   terms: BodyTerms,
 ): Promise<unknown> {
-  const { "content-type": type, "content-length": length, "transfer-encoding": coding } = request.headers;
-  const isEmpty = coding === undefined && (length === undefined || length === "0");
-  if (isEmpty && type === undefined) return undefined;
-  if (type === undefined || !JSON_BODY.test(type))
-    throw new Failure("unsupported_media_type", "Send the body with Content-Type: application/json.");
-  if (isEmpty) return undefined;
-  if (Number(length) > terms.bytesMax) throw tooLarge();
-  const holding = terms.holding();
-  const sizeMax = length === undefined ? terms.bytesMax : Number(length);
-  const bytes = await readBytes(request, sizeMax, terms.slowMs, holding);
-  if (bytes.length === 0) return undefined;
-  if (!isUtf8(bytes)) throw new Failure("invalid_request", "The body is not well-formed UTF-8.");
+  const read = await readText(request, terms, JSON_BODY);
+  if (read === undefined) return undefined;
+  const { bytes, holding } = read;
   const parts = partsOf(bytes);
   if (parts > BODY_PARTS_MAX)
     throw new Failure("invalid_request", `A body has at most ${BODY_PARTS_MAX} names and values.`);
@@ -59,6 +60,41 @@ export async function readJson(
   } catch {
     throw new Failure("invalid_request", "The body is not JSON.");
   }
+}
+
+/** The fields of a form; undefined where there is no body. */
+export async function readForm(
+  request: Pick<HttpRequest, "headers"> & Readable,
+  terms: BodyTerms,
+): Promise<URLSearchParams | undefined> {
+  const read = await readText(request, terms, FORM_BODY);
+  if (read === undefined) return undefined;
+  const { bytes, holding } = read;
+  const fields = bytes.reduce((count, byte) => count + Number(byte === AMPERSAND), 1);
+  if (fields > FIELDS_MAX) throw new Failure("invalid_request", `A form has at most ${FIELDS_MAX} fields.`);
+  holding.take(fields * PART_BYTES);
+  return new URLSearchParams(bytes.toString());
+}
+
+/** The bytes of a body of the right type; undefined where there is none. */
+async function readText(
+  request: Pick<HttpRequest, "headers"> & Readable,
+  terms: BodyTerms,
+  { pattern, name }: BodyType,
+): Promise<{ bytes: Buffer; holding: Holding } | undefined> {
+  const { "content-type": type, "content-length": length, "transfer-encoding": coding } = request.headers;
+  const isEmpty = coding === undefined && (length === undefined || length === "0");
+  if (isEmpty && type === undefined) return undefined;
+  if (type === undefined || !pattern.test(type))
+    throw new Failure("unsupported_media_type", `Send the body with Content-Type: ${name}.`);
+  if (isEmpty) return undefined;
+  if (Number(length) > terms.bytesMax) throw tooLarge();
+  const holding = terms.holding();
+  const sizeMax = length === undefined ? terms.bytesMax : Number(length);
+  const bytes = await readBytes(request, sizeMax, terms.slowMs, holding);
+  if (bytes.length === 0) return undefined;
+  if (!isUtf8(bytes)) throw new Failure("invalid_request", "The body is not well-formed UTF-8.");
+  return { bytes, holding };
 }
 
 /** Into one piece of memory: a body may come in as many chunks as it has bytes, and each of them would be an object. */

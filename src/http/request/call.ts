@@ -1,8 +1,11 @@
 /** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
 
 import type { ServerResponse } from "node:http";
+import type { Failure } from "../../base/errors.ts";
 import type { Requester } from "../../base/requester.ts";
 import type { Caller } from "../../memory/authentication.ts";
+import type { Operator } from "../../memory/operators.ts";
+import type { MemoryServices } from "../../memory/services.ts";
 import type { HttpRequest } from "../services.ts";
 import type { ByteBudget, Holding } from "./byte-budget.ts";
 import { type Client, type ClientReader, limitGroupOf } from "./client.ts";
@@ -32,8 +35,14 @@ export class Call {
   access = "unknown";
   /** Set on routes that need a key, once it is known. */
   caller: Caller | undefined;
+  /** Set on the operator's routes, once it is known who it is. */
+  operator: Operator | undefined;
+  /** What its caller sees of the memory, with the caller. */
+  memory: MemoryServices | undefined;
   /** Encodes of the caller's key in this month when its key was checked, for the quota headers. */
   used = 0;
+  /** Why it is refused, or has failed. */
+  failure: Failure | undefined;
   /** Logged with the request. */
   sessionId: string | undefined;
   /** Headers that every answer of this call gets: names and values in turn. */

@@ -7,12 +7,13 @@
 import { randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { Readable } from "node:stream";
+import { ERRORS } from "../../base/error-codes.ts";
 import { Failure, invalidRequest } from "../../base/errors.ts";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Validator } from "../../contract/validation.ts";
 import type { HttpRequest, HttpServices } from "../services.ts";
 import { Answer, sendAnswer, type WholeAnswer, wholeAnswer } from "./answer.ts";
-import { readJson } from "./body.ts";
+import { readForm, readJson } from "./body.ts";
 import type { ByteBudget, Holding } from "./byte-budget.ts";
 import { Call, type CallEnd } from "./call.ts";
 import type { ClientReader } from "./client.ts";
@@ -119,14 +120,24 @@ export class Dispatcher {
       return undefined;
     }
     const failure = failureOf(error, call, services.log);
+    call.failure = failure;
     // The rest of a body that is too large, or too slow, is not waited for.
     call.leavesBody = failure.code === "body_too_large" || failure.code === "request_timeout";
     const answer =
       failure instanceof UnknownAddress
         ? this.#notFound(failure, call)
-        : problemAnswer(failure, call, services.upgradeUrl);
+        : problemAnswer(failure, call, services.upgradeUrl, this.#challengeOf(failure, call));
     if (answer.status >= 500) recent.errors.add(call, answer.status, services.clock.now(), failure.code);
     return answer;
+  }
+
+  /** What an application's client is told that has not the right token; undefined where there is nothing of its own to say. */
+  #challengeOf({ code }: Failure, call: Call): string | undefined {
+    const { oauth } = this.#options.services;
+    const lacksRights = code === "read_only_key" && call.caller?.token?.grantId !== undefined;
+    if (oauth === undefined || !(CHALLENGED.has(call.access) && (ERRORS[code].status === 401 || lacksRights)))
+      return undefined;
+    return oauth.challenge(resourcePathOf(call), code);
   }
 
   /** Counts and notes an answer that is about to be sent. */
@@ -150,7 +161,8 @@ export class Dispatcher {
       call.holdAnswer(answers, Buffer.byteLength(body));
       return answer;
     } catch (error) {
-      return problemAnswer(failureOf(error, call, services.log), call, services.upgradeUrl);
+      call.failure = failureOf(error, call, services.log);
+      return problemAnswer(call.failure, call, services.upgradeUrl);
     }
   }
 
@@ -188,6 +200,7 @@ export class Dispatcher {
       return andThen(this.#bodyOf(call, route), (body) => {
         call.body = body;
         if (route.rights !== undefined) requireRights(call, route.rights);
+        if (route.refusesConditions) refuseConditions(call);
         check(route.params, call.params, "The address is not valid.");
         check(route.query, call.query, "The query is not valid.");
         check(route.body, call.body, "The body must be a JSON object.");
@@ -196,11 +209,11 @@ export class Dispatcher {
     });
   }
 
-  #bodyOf(call: Call, { bodyBytesMax }: Route): MaybePromise<unknown> {
+  #bodyOf(call: Call, { bodyBytesMax, isForm }: Route): MaybePromise<unknown> {
     const { method, request } = call;
     if (method === "GET" || method === "HEAD" || bodyBytesMax === "stream") return undefined;
     const { bodies, slowBodyMs } = this.#options;
-    return readJson(request, {
+    return (isForm ? readForm : readJson)(request, {
       bytesMax: bodyBytesMax,
       slowMs: slowBodyMs,
       holding: () => {
@@ -209,6 +222,15 @@ export class Dispatcher {
       },
     });
   }
+}
+
+/** Routes whose 401 says where a token is to be had. */
+const CHALLENGED: ReadonlySet<string> = new Set(["key", "any", "mcp"]);
+
+/** The resource that a call is about, as its address was written: /mcp has two. */
+function resourcePathOf({ routePath, request: { url = "" } }: Call): string {
+  if (routePath !== "/mcp") return "";
+  return url.replace(SCHEME_AND_HOST, "/").startsWith("/v1/") ? "/v1/mcp" : "/mcp";
 }
 
 /** Gives back with the answer what the body held. If the answer is a stream, the body is needed until the stream ends. */
@@ -241,9 +263,17 @@ function asAnswer(result: unknown): Answer {
 function check(validate: Validator | undefined, value: unknown, whole: string): void {
   const found = validate?.(value);
   if (found === undefined) return;
-  const { param, fault } = found;
+  const { param, fault, hint } = found;
   if (param === "") throw new Failure("invalid_request", whole);
-  throw invalidRequest(param, `${param} ${fault}.`);
+  const detail = `${param} ${fault}.`;
+  throw new Failure("invalid_request", detail, hint === undefined ? { param } : { param, hint });
+}
+
+/** A write that does not look at a condition would be made where the condition does not hold. */
+function refuseConditions(call: Call): void {
+  for (const name of ["If-Match", "If-None-Match"])
+    if (call.header(name.toLowerCase()) !== undefined)
+      throw invalidRequest(name, `${name} has no effect here: this call takes no condition.`);
 }
 
 /** Ids come from the caller where they are harmless, else they are unique: a random start and a number. */

@@ -12,12 +12,14 @@ import type { Call } from "./call.ts";
 
 export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
-export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string): Answer {
+/** @param challenge what a 401, or a token that is not enough, is answered, where it is not the usual */
+export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string, challenge?: string): Answer {
   const { status } = ERRORS[failure.code];
   const { param, hint, retryAfterS, allow, used, present, items } = failure.extra;
   const upgrades = failure.code === "monthly_limit_exceeded";
   const headers: string[] = [];
-  if (status === 401) headers.push("www-authenticate", 'Bearer realm="sideband"');
+  if (challenge !== undefined) headers.push("www-authenticate", challenge);
+  else if (status === 401) headers.push("www-authenticate", 'Bearer realm="sideband"');
   if (allow !== undefined) headers.push("allow", allow);
   if (retryAfterS !== undefined) headers.push("retry-after", String(retryAfterS));
   if (upgrades) headers.push("link", `<${upgradeUrl}>; rel="upgrade"`);

@@ -91,8 +91,31 @@ export class RequestMetrics {
       ...(caller === undefined ? {} : { account: caller.account, key_id: caller.keyId }),
       ...(sessionId === undefined ? {} : { session_id: sessionId }),
       ...(client === undefined ? {} : { client: client.slice(0, CLIENT_LENGTH_MAX) }),
+      ...failureFields(call, status),
     };
     if (quiet) this.#log.debug(line, "request");
     else this.#log.info(line, "request");
   }
+}
+
+/**
+ * Who was refused, and by which rule. Why is added where it is the operator's business: for faults of the service, and for
+ * refusals of what is the operator's own. The detail of other refusals may repeat what was sent.
+ */
+function failureFields({ failure, client, access, routePath }: Call, status: number): object {
+  if (failure === undefined) return {};
+  const { code, message, extra } = failure;
+  const isOperators = status >= 500 || access === "admin" || routePath.startsWith("/console/");
+  return {
+    address: client.address,
+    code,
+    ...(isOperators ? { reason: extra.reason ?? (causesOf(extra.cause) || message) } : {}),
+  };
+}
+
+/** What an error was caused by stands behind it. */
+function causesOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const deeper = error.cause === error ? "" : causesOf(error.cause);
+  return deeper === "" ? error.message : `${error.message}: ${deeper}`;
 }

@@ -2,11 +2,14 @@
 
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { fieldChecks } from "../../contract/field-checks.ts";
 import type { Access, Subject } from "../../contract/operation.ts";
 import type { OPERATIONS, OperationId } from "../../contract/operations.ts";
 import type { Static, TSchema } from "../../contract/type.ts";
-import { compileSchema, type Validator } from "../../contract/validation.ts";
+import type { Validator } from "../../contract/validation.ts";
 import type { Caller } from "../../memory/authentication.ts";
+import type { Operator } from "../../memory/operators.ts";
+import type { MemoryServices } from "../../memory/services.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { type NeededRights, rightsOf } from "./rights.ts";
@@ -25,8 +28,12 @@ export interface Route {
   readonly query?: Validator | undefined;
   readonly params?: Validator | undefined;
   readonly body?: Validator | undefined;
+  /** Whether the headers If-Match and If-None-Match are refused: it would write whatever they say. */
+  readonly refusesConditions?: boolean | undefined;
   /** The largest body; a `stream` is the handler's to read. */
   readonly bodyBytesMax: number | "stream";
+  /** Its body is a form (URLSearchParams), instead of JSON. */
+  readonly isForm?: true;
   readonly handle: (call: Call) => unknown;
 }
 
@@ -45,17 +52,25 @@ interface RouteDefinition {
   readonly params?: TSchema;
   readonly body?: TSchema;
   readonly bodyBytesMax?: Route["bodyBytesMax"];
+  readonly published?: true;
+  readonly idempotent?: true;
+  readonly conditional?: true;
 }
 
 type TypeOf<S> = S extends TSchema ? Static<S> : never;
 type AnswerOf<O> = O extends { answer: infer S } ? TypeOf<S> : never;
 
 /** A call whose access, query, parameters and body have been checked. */
-export type CallOf<O extends RouteDefinition> = Omit<Call, "query" | "params" | "body" | "caller"> & {
+export type CallOf<O extends RouteDefinition> = Omit<
+  Call,
+  "query" | "params" | "body" | "caller" | "memory" | "operator"
+> & {
   readonly query: O extends { query: infer S } ? TypeOf<S> : Call["query"];
   readonly params: O extends { params: infer S } ? TypeOf<S> : Call["params"];
   readonly body: O extends { body: infer S } ? TypeOf<S> : Call["body"];
   readonly caller: O["access"] extends "key" | "mcp" ? Caller : Call["caller"];
+  readonly memory: O["access"] extends "key" | "mcp" ? MemoryServices : Call["memory"];
+  readonly operator: O["access"] extends "admin" | "door" ? Operator : Call["operator"];
 };
 
 /** A handler returns the JSON of its answer, or an Answer with a status, headers or text of its own. */
@@ -71,16 +86,14 @@ export function routeOf<const D extends RouteDefinition>(
   definition: D,
   handle: (call: CallOf<D>) => unknown,
 ): Route {
-  const { method, path, access, query, params, body, bodyBytesMax = BODY_BYTES_MAX } = definition;
-  const validator = (schema: TSchema | undefined, place: string) => schema && compileSchema(schema, place);
+  const { method, path, access, writes, conditional, bodyBytesMax = BODY_BYTES_MAX } = definition;
   return {
     method,
     path,
     access,
     rights: rightsOf(definition),
-    query: validator(query, "in the query"),
-    params: validator(params, "in the path"),
-    body: validator(body, "in the body"),
+    ...fieldChecks(definition),
+    refusesConditions: writes === true && conditional !== true,
     bodyBytesMax,
     // The one place where the schemas' types are taken on trust: the validators make them true.
     handle: (call) => handle(call as Call & CallOf<D>),

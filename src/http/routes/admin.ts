@@ -2,13 +2,14 @@
 
 import { momentOf } from "../../base/clock.ts";
 import { invalidRequest } from "../../base/errors.ts";
+import { patternsOf } from "../../base/label-patterns.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/admin-schemas.ts";
 import { DEMO_ACCOUNT } from "../../memory/demo.ts";
 import { listFacts } from "../../memory/facts.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
 import { addLabelSet, changeStrict } from "../../memory/label-terms.ts";
-import type { KeyRecord, KeyRequest } from "../../memory/records.ts";
+import type { AccountRecord, KeyRecord, KeyRequest, OperatorRecord } from "../../memory/records.ts";
 import { Answer } from "../request/answer.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
 import type { Handlers } from "../request/route.ts";
@@ -25,9 +26,10 @@ function keyRoutes({ keys }: HttpServices) {
     },
 
     async adminCreateKey(call) {
-      const { account, tier, expires_at, note, user, access } = call.body;
+      const { account, tier, expires_at, note, user, access, groups, write } = call.body;
       const expiresAtMs = timeOf(expires_at);
-      const { key, record } = await keys.create({ account, tier, note, expiresAtMs, user, access });
+      const rights = { user, access, groups, write };
+      const { key, record } = await keys.create({ account, tier, note, expiresAtMs, ...rights });
       return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
     },
 
@@ -37,6 +39,14 @@ function keyRoutes({ keys }: HttpServices) {
 
     async adminExpireKey(call) {
       return viewOfKey(await keys.expire(call.params.id, timeOf(call.body.expires_at) ?? null));
+    },
+
+    async adminChangeKey(call) {
+      return viewOfKey(await keys.changeTier(call.params.id, call.body.tier));
+    },
+
+    async adminChangeAccount(call) {
+      return viewOfAccount(await keys.limitAccount(call.params.account, call.body.monthly_limit));
     },
 
     async adminKeyRequests() {
@@ -85,20 +95,44 @@ function labelRoutes({ memory }: HttpServices) {
   } satisfies Partial<Handlers>;
 }
 
+/** The people who operate the service. */
+function peopleRoutes({ operators }: HttpServices) {
+  return {
+    async adminOperators() {
+      return { operators: (await operators.list()).map(viewOfOperator) };
+    },
+
+    async adminAddOperator(call) {
+      const { token, record } = await operators.add(call.body.name, call.body.access ?? "write");
+      return Answer.json({ token, ...viewOfOperator(record) }, { status: 201 });
+    },
+
+    async adminRemoveOperator(call) {
+      await operators.remove(call.params.name);
+      return { status: "ok" };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function viewOfOperator({ name, access, createdAtMs }: OperatorRecord) {
+  return { name, access, created_at: momentText(createdAtMs) };
+}
+
 export function adminRoutes(services: HttpServices, readiness: Readiness, recent: CallHistory) {
   const { keys, clock } = services;
   const startedAt = momentText(clock.now());
   return {
     ...keyRoutes(services),
     ...labelRoutes(services),
+    ...peopleRoutes(services),
 
     async adminAccounts() {
       const accounts = await keys.accounts();
       return {
-        accounts: accounts.map(({ account, createdAtMs, keys }) => ({
-          account,
-          created_at: momentText(createdAtMs),
+        accounts: accounts.map(({ keys, usedThisMonth, ...record }) => ({
+          ...viewOfAccount(record),
           keys,
+          used_this_month: usedThisMonth,
         })),
       };
     },
@@ -161,6 +195,10 @@ async function demoStatus({ memory, demo }: HttpServices): Promise<AdminStatusAn
   return { labels, resets_in_s: demo.resetsInS };
 }
 
+function viewOfAccount({ account, createdAtMs, monthlyLimit }: AccountRecord) {
+  return { account, created_at: momentText(createdAtMs), monthly_limit: monthlyLimit ?? null };
+}
+
 function viewOfKey(record: KeyRecord): KeyView {
   return {
     id: record.id,
@@ -174,6 +212,8 @@ function viewOfKey(record: KeyRecord): KeyView {
     expires_at: momentText(record.expiresAtMs),
     revoked_at: momentText(record.revokedAtMs),
     last_used_at: momentText(record.lastUsedAtMs),
+    groups: record.groups ?? null,
+    write: patternsOf(record.write)?.list.slice() ?? null,
   };
 }
 

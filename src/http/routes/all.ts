@@ -1,7 +1,6 @@
 /** All routes of the service: the operations of the table, and what is not part of the API. */
 
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
-import { TokenCounts } from "../../memory/token-count.ts";
 import type { ConsoleSessions } from "../access/console-session.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
@@ -14,6 +13,7 @@ import { demoRoutes } from "./demo.ts";
 import { eventRoutes } from "./events.ts";
 import { factRoutes } from "./facts.ts";
 import { mcpRoutes } from "./mcp.ts";
+import { oauthRoutes } from "./oauth.ts";
 import { operatorRoutes } from "./operator.ts";
 import { Readiness, serviceRoutes } from "./public.ts";
 import { ContextAnswers, recallRoutes } from "./recall.ts";
@@ -30,12 +30,12 @@ export interface RouteOptions {
 }
 
 export function allRoutes({ services, sessions, recent, answers, pages }: RouteOptions): Route[] {
-  const contexts = new ContextAnswers(new TokenCounts(services.memory.turns));
+  const contexts = new ContextAnswers(services.memory.tokenCounts);
   const readiness = new Readiness(services);
   const handlers: Handlers = {
-    ...factRoutes(services),
-    ...recallRoutes(services, contexts),
-    ...userRoutes(services, answers),
+    ...factRoutes(),
+    ...recallRoutes(contexts),
+    ...userRoutes(answers, services.receipts),
     ...eventRoutes(services, answers),
     ...accountRoutes(services),
     ...demoRoutes(services, contexts),
@@ -48,6 +48,7 @@ export function allRoutes({ services, sessions, recent, answers, pages }: RouteO
     ...consoleRoutes(sessions, services),
     ...operatorRoutes(services),
     ...mcpRoutes(services),
+    ...oauthRoutes(services.oauth),
     ...pages,
   ];
 }

@@ -27,6 +27,7 @@ import type { DescribedFact } from "../../memory/facts.ts";
 import type { FactRecord } from "../../memory/ports.ts";
 import type { BlockReading } from "../../memory/reading.ts";
 import type { Usage } from "../../memory/usage.ts";
+import { type FittedContext, oldMonth } from "./context-budget.ts";
 
 /** The demo does not say more of what was written. */
 type WrittenValues = Pick<EncodeResult, "channelCount"> & { readonly facts: readonly CarriedFact[] };
@@ -71,13 +72,13 @@ function writeDetails({ place, revision, expiresAtMs, previous }: WrittenFact) {
 
 /** @param include what was asked for: the other part is empty */
 export function contextAnswer(
-  { userId, text, facts }: UserContext,
+  { userId, text, facts, leftOut = [] }: UserContext & Partial<FittedContext>,
   include: Include = "both",
 ): ContextAnswer {
   return {
     user_id: userId,
     fdm_block: include === "index" ? "" : text,
-    channel_count: facts.length,
+    channel_count: facts.length + leftOut.length,
     channel_labels: facts.map(({ label }) => label),
     plain_index: include === "block" ? "" : facts.map(({ label, value }) => `${label}=${value}`).join("\n"),
   };
@@ -85,9 +86,8 @@ export function contextAnswer(
 
 /** With the project, how full the block is, the labels that it has no room for, and what index and block cost a prompt. */
 export function detailedContextAnswer(
-  context: UserContext,
-  include: Include,
-  project: string | undefined,
+  context: UserContext & Partial<FittedContext>,
+  { include, project, nowMs }: { include: Include; project: string | undefined; nowMs: number },
   tokens: DetailedContextAnswer["tokens"],
 ): DetailedContextAnswer {
   const answer = contextAnswer(context, include);
@@ -97,14 +97,30 @@ export function detailedContextAnswer(
     overflow: [...context.overflow],
     tokens,
     ...(include === "index" ? {} : { carriers: { ...context.carriers } }),
-    ...readLabels(context),
+    ...sectionFields(context, nowMs),
   };
 }
 
-/** Facts that were read somewhere stand apart in a section. */
-export function readLabels({ facts }: Pick<UserContext, "facts">): Pick<ContextAnswer, "read_labels"> {
+/** What a section needs beside the index: what was read somewhere, what is old, and what is left out. */
+export function sectionFields(
+  { facts, leftOut, leftOutSummary }: UserContext & Partial<FittedContext>,
+  nowMs: number,
+): Pick<ContextAnswer, "read_labels" | "old_facts" | "ending_facts" | "left_out" | "left_out_summary"> {
   const read = facts.filter(({ origin }) => origin === "read").map(({ label }) => label);
-  return read.length === 0 ? {} : { read_labels: read };
+  const old = facts.flatMap((fact) => {
+    const month = oldMonth(fact, nowMs);
+    return month === undefined ? [] : { label: fact.label, month };
+  });
+  const ending = facts.flatMap(({ label, expiresAtMs }) =>
+    expiresAtMs === null ? [] : { label, expires_at: timeText(expiresAtMs) },
+  );
+  return {
+    ...(read.length === 0 ? {} : { read_labels: read }),
+    ...(old.length === 0 ? {} : { old_facts: old }),
+    ...(ending.length === 0 ? {} : { ending_facts: ending }),
+    ...(leftOut === undefined ? {} : { left_out: [...leftOut] }),
+    ...(leftOutSummary ? { left_out_summary: leftOutSummary } : {}),
+  };
 }
 
 export function decodeAnswer({ userId, label, fact }: DecodedFact): DecodeAnswer {
@@ -171,7 +187,7 @@ export function readAnswer(userId: string, reading: BlockReading): ReadAnswer {
 }
 
 export function usageAnswer(usage: Usage): UsageAnswer {
-  const { account, tier, limit, used, resetsAtMs, user, access } = usage;
+  const { account, tier, limit, used, resetsAtMs, user, access, groups, write } = usage;
   const remaining = limit === null ? null : Math.max(0, limit - used);
   return {
     account,
@@ -182,6 +198,8 @@ export function usageAnswer(usage: Usage): UsageAnswer {
     resets_at: timeText(resetsAtMs),
     ...(user === null ? {} : { user }),
     ...(access === "read" ? { access } : {}),
+    ...(groups === undefined ? {} : { groups: groups.text }),
+    ...(write === undefined ? {} : { write: [...write.list] }),
   };
 }
 
@@ -190,11 +208,13 @@ function endAndWriter({
   expiresAtMs,
   writtenBy,
   origin,
-}: Pick<FactRecord, "expiresAtMs" | "writtenBy" | "origin">) {
+  pinned,
+}: Pick<FactRecord, "expiresAtMs" | "writtenBy" | "origin" | "pinned">) {
   return {
     ...(writtenBy === null ? {} : { written_by: writtenBy }),
     ...(expiresAtMs === null ? {} : { expires_at: timeText(expiresAtMs) }),
     ...(origin === undefined ? {} : { origin }),
+    ...(pinned && { pinned }),
   };
 }
 

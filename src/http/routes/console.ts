@@ -1,7 +1,8 @@
 /** POST, GET and DELETE /console/session: sign in, ask, sign out. They are the website's own, not part of the API. */
 
 import { Type } from "../../contract/type.ts";
-import { requireAdminToken } from "../access/access.ts";
+import { hashOfToken } from "../../memory/operators.ts";
+import { operatorWithToken } from "../access/access.ts";
 import {
   type ConsoleSessions,
   cookieText,
@@ -16,22 +17,24 @@ const NOT_STORED = ["cache-control", "no-store"];
 const SESSION = { path: "/console/session", access: "page" } as const;
 const SignInBody = Type.Object({ token: Type.String() });
 
-export function consoleRoutes(sessions: ConsoleSessions, { limits }: HttpServices): Route[] {
+export function consoleRoutes(sessions: ConsoleSessions, services: HttpServices): Route[] {
   return [
-    routeOf({ ...SESSION, method: "POST", body: SignInBody }, (call) => {
+    routeOf({ ...SESSION, method: "POST", body: SignInBody }, async (call) => {
       requireSameOrigin(call);
-      requireAdminToken(call.body.token, call, sessions, limits);
-      const { session, pageSecret, expiresAtMs } = sessions.open();
+      const { token } = call.body;
+      const operator = await operatorWithToken(token, call, services);
+      const { session, pageSecret, expiresAtMs } = sessions.open(hashOfToken(token));
       const cookie = `${cookieText(call, session)}; Max-Age=${Math.floor(SESSION_MS / 1000)}`;
       return Answer.json(
-        { expires_at: new Date(expiresAtMs).toISOString(), page_secret: pageSecret },
+        { expires_at: new Date(expiresAtMs).toISOString(), page_secret: pageSecret, operator: operator.name },
         { headers: [...NOT_STORED, "set-cookie", cookie] },
       );
     }),
-    routeOf({ ...SESSION, method: "GET" }, (call) => {
-      const expiresAtMs = sessions.expiryOf(call.request.headers);
-      const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString();
-      return Answer.json({ expires_at: expiresAt }, { headers: NOT_STORED });
+    routeOf({ ...SESSION, method: "GET" }, async (call) => {
+      const session = await sessions.sessionOf(call.request.headers);
+      const { name, access } = session?.operator ?? { name: null, access: null };
+      const expiresAt = session === undefined ? null : new Date(session.expiresAtMs).toISOString();
+      return Answer.json({ expires_at: expiresAt, operator: name, access }, { headers: NOT_STORED });
     }),
     routeOf({ ...SESSION, method: "DELETE" }, (call) => {
       requireSameOrigin(call);

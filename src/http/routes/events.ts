@@ -15,10 +15,7 @@ const BEAT_MS = 5_000;
 /** What may wait for a slow reader. */
 const WAITING_BYTES_MAX = 1 << 20;
 
-export function eventRoutes(
-  { memory, authentication }: HttpServices,
-  answers: ByteBudget,
-): Handlers<"events"> {
+export function eventRoutes({ authentication }: HttpServices, answers: ByteBudget): Handlers<"events"> {
   return {
     async events(call) {
       const { user_id: userId, project } = call.query;
@@ -47,7 +44,7 @@ export function eventRoutes(
         else if (heard === "reset") send("event: reset\ndata: {}\n\n");
         else if (outer === undefined || concerns(heard.event, outer)) send(eventBytes(heard));
       };
-      const { ready, stop } = memory.events.listen(
+      const { ready, stop } = call.memory.events.listen(
         caller.account,
         userId,
         tell,

@@ -8,10 +8,10 @@ import { forgetFact } from "../../memory/facts.ts";
 import { restoreFact } from "../../memory/history.ts";
 import { changeList } from "../../memory/lists.ts";
 import { renameFact } from "../../memory/rename.ts";
+import type { MemoryServices } from "../../memory/services.ts";
 import { Answer } from "../request/answer.ts";
 import { expectedRevision, isTrue, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
-import type { HttpServices } from "../services.ts";
 import {
   batchAnswer,
   detailedBatchAnswer,
@@ -28,13 +28,14 @@ interface WriteCall {
     readonly session_id?: string;
   };
   readonly caller: Caller;
+  readonly memory: MemoryServices;
   sessionId: string | undefined;
   header(name: string): string | undefined;
 }
 
-export function factRoutes({ memory }: HttpServices) {
+export function factRoutes() {
   const encodeAll = (call: WriteCall, input: Pick<EncodeInput, "operation" | "facts">) =>
-    encodeFacts(memory, call.caller, { ...input, ...writerOf(call) });
+    encodeFacts(call.memory, call.caller, { ...input, ...writerOf(call) });
   return {
     async encode(call) {
       const { label, value, details } = call.body;
@@ -61,25 +62,25 @@ export function factRoutes({ memory }: HttpServices) {
       const { label, item } = call.body;
       const change = { label, item, ...termsOf(call.body), ifRevision: expectedRevision(call) };
       const input = { ...writerOf(call), ...change };
-      return changed(await changeList(memory, call.caller, "append", input), call.body);
+      return changed(await changeList(call.memory, call.caller, "append", input), call.body);
     },
 
     async remove(call) {
       const { label, item, scope } = call.body;
       const input = { ...writerOf(call), label, item, scope, ifRevision: expectedRevision(call) };
-      return changed(await changeList(memory, call.caller, "remove", input), call.body);
+      return changed(await changeList(call.memory, call.caller, "remove", input), call.body);
     },
 
     async restore(call) {
       const { label, revision } = call.body;
       const input = { ...writerOf(call), label, revision, ifRevision: expectedRevision(call) };
-      return changed(await restoreFact(memory, call.caller, input), call.body);
+      return changed(await restoreFact(call.memory, call.caller, input), call.body);
     },
 
     async rename(call) {
       const { label, to, merge } = call.body;
       const input = { ...writerOf(call), label, to, merge, ifRevision: expectedRevision(call) };
-      const result = await renameFact(memory, call.caller, input);
+      const result = await renameFact(call.memory, call.caller, input);
       return written(result, call.body.details ? detailedEncodeAnswer(result) : encodeAnswer(result));
     },
 
@@ -87,15 +88,23 @@ export function factRoutes({ memory }: HttpServices) {
       const { user_id: userId, label, project, scope, keep_history: keep } = call.query;
       const condition = { keepHistory: isTrue(keep), ifRevision: expectedRevision(call) };
       const input = { userId, label, project, scope, ...condition };
-      return forgetAnswer(await forgetFact(memory, call.caller.account, input));
+      return forgetAnswer(await forgetFact(call.memory, call.caller.account, input));
     },
   } satisfies Partial<Handlers>;
 }
 
 /** What a fact may be written with. */
 function termsOf(fact: Omit<Static<typeof AppendBody>, "user_id" | "label" | "item">) {
-  const { scope, ttl_s: ttlS, expires_at: expiresAt, new_label: newLabel, description, origin } = fact;
-  return { scope, ttlS, expiresAt, newLabel, description, origin };
+  const {
+    scope,
+    ttl_s: ttlS,
+    expires_at: expiresAt,
+    new_label: newLabel,
+    description,
+    origin,
+    pinned,
+  } = fact;
+  return { scope, ttlS, expiresAt, newLabel, description, origin, pinned };
 }
 
 /** What every write has; its session is logged. */

@@ -6,12 +6,14 @@ import type {
   FindAnswer,
   HistoryAnswer,
   LabelAnswer,
+  Receipt as ReceiptAnswer,
   RollbackAnswer,
   UsersAnswer,
 } from "../../contract/answers.ts";
-import type { FoundRecord } from "../../memory/find.ts";
+import type { FoundRecords } from "../../memory/find.ts";
 import type { FactEvent, FactHistory, KeptValue, RollbackResult } from "../../memory/history.ts";
 import type { LabelTerms } from "../../memory/labels.ts";
+import type { Receipt } from "../../memory/receipts.ts";
 import type { ListedUser } from "../../memory/users.ts";
 import { placeKind, timeText } from "./answer-mapping.ts";
 
@@ -54,25 +56,29 @@ export function changesAnswer(
   };
 }
 
-export function findAnswer(userId: string, query: string, found: readonly FoundRecord[]): FindAnswer {
+export function findAnswer(userId: string, query: string, { by, found }: FoundRecords): FindAnswer {
   return {
     user_id: userId,
     query,
-    by: "words",
-    facts: found.map(({ record, score }) => ({
+    by,
+    facts: found.map(({ record, score, isGuess }) => ({
       label: record.label,
       value: record.value,
       place: placeKind(record.place),
       ...projectField(record),
       updated_at: timeText(record.updatedAtMs),
       ...(record.writtenBy === null ? {} : { written_by: record.writtenBy }),
+      ...(record.expiresAtMs === null ? {} : { expires_at: timeText(record.expiresAtMs) }),
+      ...(record.origin === undefined ? {} : { origin: record.origin }),
       score: Math.round(score * 1000) / 1000,
+      ...(isGuess ? { guess: true as const } : {}),
     })),
   };
 }
 
 export function rollbackAnswer(result: RollbackResult, isDryRun: boolean): RollbackAnswer {
-  const { changes, unreached, isDone } = result;
+  const { changes, unreached, isDone, changedSince } = result;
+  const named = (fact: (typeof unreached)[number]) => ({ label: fact.label, ...projectField(fact) });
   return {
     status: isDone ? "ok" : isDryRun ? "planned" : "unreached",
     changes: changes.map((change) => ({
@@ -81,7 +87,8 @@ export function rollbackAnswer(result: RollbackResult, isDryRun: boolean): Rollb
       from: change.from,
       to: change.to,
     })),
-    unreached: unreached.map((fact) => ({ label: fact.label, ...projectField(fact) })),
+    unreached: unreached.map(named),
+    ...(changedSince.length === 0 ? {} : { changed_since: changedSince.map(named) }),
   };
 }
 
@@ -99,7 +106,7 @@ export function usersAnswer(users: readonly ListedUser[], nextCursor: string | n
 
 export function labelAnswer(terms: LabelTerms): LabelAnswer {
   const { channel, label, description, example, scope, hidden, oneOf, maxBytes, ttlS } = terms;
-  const { createdAtMs, createdBy, createdKey } = terms;
+  const { createdAtMs, createdBy, createdKey, writers } = terms;
   return {
     channel,
     label,
@@ -108,6 +115,7 @@ export function labelAnswer(terms: LabelTerms): LabelAnswer {
     own: channel >= CHANNEL_COUNT,
     scope,
     hidden,
+    ...(writers === undefined ? {} : { writers }),
     ...(oneOf === null ? {} : { one_of: [...oneOf] }),
     ...(maxBytes === null ? {} : { max_bytes: maxBytes }),
     ...(ttlS === null ? {} : { ttl_s: ttlS }),
@@ -131,4 +139,28 @@ function renamedFrom(label: string | undefined) {
 
 function projectField({ place }: { readonly place: string }) {
   return place === "" ? {} : { project: place };
+}
+
+export function receiptAnswer(receipt: Receipt): ReceiptAnswer {
+  const { account, userId, project, facts, labels, places, key, signature } = receipt;
+  const { erasedAtMs, tokensUntilMs, backupsUntilMs } = receipt;
+  return {
+    ...{ account, user_id: userId, project, facts, labels, places },
+    erased_at: timeText(erasedAtMs),
+    tokens_until: timeText(tokensUntilMs),
+    backups_until: backupsUntilMs === null ? null : timeText(backupsUntilMs),
+    ...{ key, signature },
+  };
+}
+
+/** The receipt that an answer has; times are as they were written, to the millisecond. */
+export function receiptOf(answer: ReceiptAnswer): Receipt {
+  const { user_id: userId, erased_at, tokens_until, backups_until, ...rest } = answer;
+  return {
+    ...rest,
+    userId,
+    erasedAtMs: Date.parse(erased_at),
+    tokensUntilMs: Date.parse(tokens_until),
+    backupsUntilMs: backups_until === null ? null : Date.parse(backups_until),
+  };
 }

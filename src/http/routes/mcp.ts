@@ -2,12 +2,16 @@
 
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
+import { HISTORY, MEMORY_TOOLS } from "../../agent-side/memory-tools.ts";
 import { invalidRequest } from "../../base/errors.ts";
+import { groupsOf } from "../../base/groups.ts";
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import { enforce } from "../../base/rate-limiter.ts";
+import { fieldChecks } from "../../contract/field-checks.ts";
+import { Type } from "../../contract/type.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { placesOf } from "../../memory/places.ts";
-import { allowedUser } from "../../memory/rights.ts";
+import { allowedUser, requireWriteAccess } from "../../memory/rights.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { failureOf } from "../request/problem.ts";
@@ -15,13 +19,25 @@ import type { Route } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
 const METHODS = ["GET", "POST", "DELETE"];
+const Text = Type.Optional(Type.String());
+/** What they may be is checked where they are used. */
+const McpQuery = Type.Object({
+  user_id: Text,
+  project: Text,
+  groups: Text,
+  add_label: Text,
+  include: Text,
+});
 
 export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
   const handle = async (call: Call) => {
     const userId = allowedUser(call.caller!, call.query?.user_id);
     if (userId !== undefined) checkIdentifier(userId, "user_id");
+    if (call.caller?.token?.grantId !== undefined && writesIn(call.body)) requireWriteAccess(call.caller);
     const project = call.query?.project;
     placesOf(project);
+    const groups = call.query?.groups;
+    groupsOf(groups);
     // The first was counted with the request.
     const more = Array.isArray(call.body) ? call.body.length - 1 : 0;
     if (limits.key !== undefined && more > 0 && !door.admits(call.request))
@@ -34,6 +50,7 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
       userId,
       addLabel: addLabelIn(call.query?.add_label),
       project,
+      groups,
       include: includeIn(call.query?.include),
       request: { method: call.method, url: call.request.url ?? "/mcp", headers: headersOf(call) },
       body: call.body,
@@ -47,9 +64,24 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
     method,
     path: "/mcp",
     access: "mcp",
+    query: fieldChecks({ method, access: "mcp", query: McpQuery }).query,
     bodyBytesMax: BODY_BYTES_MAX,
     handle,
   }));
+}
+
+/** Whether a client calls a tool that writes: one that may only read is told so as OAuth says, and can ask for more. */
+function writesIn(body: unknown): boolean {
+  const messages = Array.isArray(body) ? body : [body];
+  return messages.some((message: { method?: unknown; params?: { name?: unknown } } | null | undefined) => {
+    const tool = MEMORY_TOOLS.find(({ name }) => name === message?.params?.name);
+    return (
+      message?.method === "tools/call" &&
+      tool !== undefined &&
+      !tool.annotations.readOnlyHint &&
+      tool.name !== HISTORY
+    );
+  });
 }
 
 /** Nothing in a host reads the block, so it is there only where it is asked for. */

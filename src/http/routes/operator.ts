@@ -7,8 +7,10 @@
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { linesOf } from "../../base/lines.ts";
+import { Receipt as ReceiptBody } from "../../contract/erasure-schemas.ts";
 import { problemOf } from "../../contract/errors.ts";
 import { Type } from "../../contract/type.ts";
+import { eraseAgain, erasuresIn } from "../../memory/erasures.ts";
 import type { Progress } from "../../memory/ports.ts";
 import { exportLines, importLines } from "../../memory/transfer.ts";
 import { verifyAll } from "../../memory/verify.ts";
@@ -17,6 +19,7 @@ import type { Call } from "../request/call.ts";
 import { failureOf } from "../request/problem.ts";
 import { type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { receiptOf } from "./life-mapping.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
 /** How long the rest of a refused import is read. */
@@ -25,17 +28,23 @@ const REST_MS = 10_000;
 /** Work that reports how far it is, and stops early when nobody waits for it any more. */
 type LongWork = (progress: Progress, signal: AbortSignal) => Promise<object>;
 
-const AccountQuery = Type.Object({ account: Type.Optional(Type.String()) });
+const VerifyBody = Type.Object({
+  account: Type.Optional(Type.String()),
+  deep: Type.Optional(Type.Boolean()),
+});
 const ExportQuery = Type.Object({
   account: Type.Optional(Type.String()),
   user: Type.Optional(Type.String()),
 });
 const ImportQuery = Type.Object({ with_keys: Type.Optional(Type.String()) });
 const EndQuery = Type.Object({ pid: Type.Optional(Type.String()) });
+const EraseAgainBody = Type.Object({ lines: Type.String() });
+/** About 45,000 entries: who has more sends them in parts. */
+const ERASURES_BYTES_MAX = 2 ** 22;
 const BackupBody = Type.Object({ folder: Type.String(), without_master_key: Type.Boolean() });
 
 export function operatorRoutes(services: HttpServices): Route[] {
-  const { memory, upkeep, version, atStep } = services;
+  const { memory, upkeep, version, atStep, receipts } = services;
   const get = (path: string) => ({ method: "GET", path, access: "door" }) as const;
   const post = (path: string) => ({ method: "POST", path, access: "door" }) as const;
   const run = (call: Pick<Call, "id">, work: LongWork) =>
@@ -63,8 +72,8 @@ export function operatorRoutes(services: HttpServices): Route[] {
       },
     ),
 
-    routeOf({ ...post("/operator/verify"), body: AccountQuery }, (call) =>
-      run(call, (progress, signal) => verifyAll(memory, { ...call.body, progress, signal })),
+    routeOf({ ...post("/operator/verify"), body: VerifyBody }, (call) =>
+      run(call, (progress, signal) => verifyAll(memory, { deep: false, ...call.body, progress, signal })),
     ),
 
     routeOf(post("/operator/compact"), (call) => run(call, (progress) => upkeep.compact(progress))),
@@ -72,6 +81,16 @@ export function operatorRoutes(services: HttpServices): Route[] {
     routeOf({ ...post("/operator/backup"), body: BackupBody }, (call) => {
       const { folder, without_master_key: withoutKey } = call.body;
       return run(call, (progress) => upkeep.backUp(folder, !withoutKey, progress));
+    }),
+
+    routeOf(
+      { ...post("/operator/erase-again"), body: EraseAgainBody, bodyBytesMax: ERASURES_BYTES_MAX },
+      (call) => eraseAgain(memory, erasuresIn(call.body.lines)),
+    ),
+
+    routeOf({ ...post("/operator/verify-receipt"), body: ReceiptBody }, (call) => {
+      const genuine = receipts.isGenuine(receiptOf(call.body));
+      return { genuine: genuine ?? false, key_known: genuine !== undefined };
     }),
 
     routeOf({ ...post("/operator/end"), query: EndQuery }, ({ query, end }) => {

@@ -24,9 +24,9 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness) {
   const channelAnswers = { adding: answersOfLabels(), reading: answersOfLabels(), bound: answersOfLabels() };
 
   return {
-    async channels({ caller }) {
-      if (caller === undefined) return { channels: [...CHANNELS] };
-      const labels = await services.memory.labels.of(caller.account);
+    async channels({ caller, memory }) {
+      if (caller === undefined || memory === undefined) return { channels: [...CHANNELS] };
+      const labels = await memory.labels.of(caller.account);
       const mayAdd = mayAddLabels(caller);
       const answers = channelAnswers[caller.user === null ? (mayAdd ? "adding" : "reading") : "bound"];
       const answer = answers.get(labels) ?? channelsAnswer(labels, caller);
@@ -52,7 +52,8 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness) {
 
     async ready() {
       const note = await readiness.check();
-      return note === undefined ? { status: "ready" } : { status: "ready", note };
+      const database = services.databaseServer();
+      return { status: "ready", ...(note !== undefined && { note }), ...(database && { database }) };
     },
 
     metrics: () => new Answer(metrics.render(), { type: "text/plain; version=0.0.4; charset=utf-8" }),
@@ -78,8 +79,17 @@ async function describe(info: { version: string; serverUrl: string }): Promise<s
 /** A probe writes to the disk: it is not repeated more often than this. */
 const PROBE_INTERVAL_MS = 1_000;
 
+/** What a probe is told: what was tried is the service's own read and write, and there is nothing to repeat. */
+function notReady(error: unknown): Failure {
+  const isFailure = error instanceof Failure;
+  const text =
+    isFailure && error.code !== "outcome_unknown" ? error.message : "A read or a write of its own failed.";
+  const { cause, place, retryAfterS = PROBE_INTERVAL_MS / 1000 } = isFailure ? error.extra : { cause: error };
+  return new Failure("store_unavailable", `The service is not ready. ${text}`, { cause, place, retryAfterS });
+}
+
 /**
- * Whether the service is ready, for /readyz and for the operator's status: the store takes writes, block work runs, and the
+ * Whether the service is ready, for /readyz and for the operator's status: the store can be read and takes writes, block work runs, and the
  * machine's clock is not far from the database's.
  */
 export class Readiness {
@@ -97,7 +107,9 @@ export class Readiness {
     const nowMs = performance.now();
     if (nowMs - this.#probe.atMs >= PROBE_INTERVAL_MS)
       this.#probe = { atMs: nowMs, result: memory.store.probe() };
-    await this.#probe.result;
+    await this.#probe.result.catch((error: unknown) => {
+      throw notReady(error);
+    });
     if (!memory.blockWork.healthy)
       throw new Failure("overloaded", "The threads for block work keep failing.", { retryAfterS: 1 });
     return clockFault(clock)?.line;

@@ -15,7 +15,6 @@ import { Answer, JSON_TYPE } from "../request/answer.ts";
 import { type Call, requesterOf } from "../request/call.ts";
 import { hasEntity, isTrue, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
-import type { HttpServices } from "../services.ts";
 import {
   contextAnswer,
   decodeAnswer,
@@ -26,30 +25,23 @@ import {
   modelDecodeAnswer,
   readAnswer,
 } from "./answer-mapping.ts";
+import { fittedContext, oldMonth } from "./context-budget.ts";
 import { findAnswer, historyAnswer } from "./life-mapping.ts";
 
-export function recallRoutes({ memory }: HttpServices, contexts: ContextAnswers) {
+export function recallRoutes(contexts: ContextAnswers) {
   const decodeModel: Handlers["decodeModel"] = async (call) => {
     const { user_id: userId, label, project, details } = call.query;
     const input = { userId, label, project };
-    const decoded = await decodeThroughModel(memory, requesterOf(call, call.caller), input);
+    const decoded = await decodeThroughModel(call.memory, requesterOf(call, call.caller), input);
     return decodedAnswer(decoded, modelDecodeAnswer(decoded), details);
   };
   return {
-    context(call) {
-      const { user_id: userId, project, include = "both", details } = call.query;
-      const requester = requesterOf(call, call.caller);
-      return andThen(readContext(memory, requester, { userId, project }, include), (context) =>
-        isTrue(details)
-          ? contexts.detailedAnswerOf(call, context, { account: requester.account, include, project })
-          : contexts.answerOf(call, context, include),
-      );
-    },
+    context: contextRoute(contexts),
 
     decode(call) {
       const { user_id: userId, label, project, use_model: useModel, details } = call.query;
       if (isTrue(useModel)) return decodeModel(call);
-      return andThen(decodeFact(memory, call.caller.account, { userId, label, project }), (decoded) =>
+      return andThen(decodeFact(call.memory, call.caller.account, { userId, label, project }), (decoded) =>
         decodedAnswer(decoded, decodeAnswer(decoded), details),
       );
     },
@@ -59,13 +51,13 @@ export function recallRoutes({ memory }: HttpServices, contexts: ContextAnswers)
     async facts(call) {
       const { user_id: userId, project, details } = call.query;
       const person = { userId, project };
-      const facts = await listFacts(memory, call.caller.account, person, { details: isTrue(details) });
+      const facts = await listFacts(call.memory, call.caller.account, person, { details: isTrue(details) });
       return factsAnswer(userId, facts, project);
     },
 
     async find(call) {
       const { user_id: userId, q: query, project, limit, everywhere } = call.query;
-      const found = await findUserFacts(memory, call.caller.account, {
+      const found = await findUserFacts(call.memory, call.caller.account, {
         ...{ userId, query, project },
         limit: Number(limit ?? FOUND_DEFAULT),
         everywhere: isTrue(everywhere),
@@ -77,7 +69,7 @@ export function recallRoutes({ memory }: HttpServices, contexts: ContextAnswers)
       const { user_id: userId, label, project } = call.query;
       return historyAnswer(
         userId,
-        await factHistory(memory, call.caller.account, { userId, label, project }),
+        await factHistory(call.memory, call.caller.account, { userId, label, project }),
       );
     },
 
@@ -85,15 +77,33 @@ export function recallRoutes({ memory }: HttpServices, contexts: ContextAnswers)
       const { user_id: userId, project, session_id: sessionId } = call.body;
       call.sessionId = sessionId;
       const input = { userId, project, sessionId };
-      return flushAnswer(await flushUser(memory, requesterOf(call, call.caller), input));
+      return flushAnswer(await flushUser(call.memory, requesterOf(call, call.caller), input));
     },
 
     async read(call) {
       const { user_id: userId, project, block } = call.body;
       const input = { userId, project, block };
-      return readAnswer(userId, await readPresentedBlock(memory, requesterOf(call, call.caller), input));
+      return readAnswer(userId, await readPresentedBlock(call.memory, requesterOf(call, call.caller), input));
     },
   } satisfies Partial<Handlers>;
+}
+
+function contextRoute(contexts: ContextAnswers): Handlers["context"] {
+  return (call) => {
+    const { memory } = call;
+    const { user_id: userId, project, include = "both", details, max_tokens: maxTokens } = call.query;
+    const requester = requesterOf(call, call.caller);
+    const { account } = requester;
+    return andThen(readContext(memory, requester, { userId, project }, include), (context) => {
+      const form = { account, include, project, nowMs: memory.clock.now() };
+      const answered = (fitted: UserContext) =>
+        isTrue(details)
+          ? contexts.detailedAnswerOf(call, fitted, form)
+          : contexts.answerOf(call, fitted, include);
+      if (maxTokens === undefined) return answered(context);
+      return fittedContext(memory, context, { ...form, maxTokens: Number(maxTokens) }).then(answered);
+    });
+  };
 }
 
 function decodedAnswer<T extends object>(
@@ -135,18 +145,20 @@ export class ContextAnswers {
   async detailedAnswerOf(
     call: Pick<Call, "header">,
     context: UserContext,
-    { account, include, project }: { account: string; include: Include; project: string | undefined },
+    form: { account: string; include: Include; project: string | undefined; nowMs: number },
   ): Promise<Answer<ContextAnswer>> {
-    // A context belongs to one place: the project need not be told apart.
-    const form = `${include} details`;
-    const known = this.#known(context, form);
+    const { account, include, nowMs } = form;
+    // A context belongs to one place: the project need not be told apart. Its facts only grow old.
+    const oldCount = context.facts.filter((fact) => oldMonth(fact, nowMs) !== undefined).length;
+    const name = `${include} details ${oldCount}`;
+    const known = this.#known(context, name);
     if (known !== undefined) return answered(call, known);
     const { plain_index, fdm_block } = contextAnswer(context, include);
     const [index, block] = await Promise.all(
       [plain_index, fdm_block].map((text) => this.#counts.of(account, text)),
     );
-    const answer = detailedContextAnswer(context, include, project, { index, block });
-    return answered(call, this.#render(context, form, answer));
+    const answer = detailedContextAnswer(context, form, { index, block });
+    return answered(call, this.#render(context, name, answer));
   }
 
   #known(context: UserContext, form: string): Rendered | undefined {

@@ -5,18 +5,28 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { momentOf } from "../../base/clock.ts";
 import { type Failure, invalidRequest } from "../../base/errors.ts";
 import type { RollbackAnswer } from "../../contract/answers.ts";
+import type { RollbackBody } from "../../contract/life-schemas.ts";
+import type { Static } from "../../contract/type.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { forgetUser } from "../../memory/facts.ts";
-import { type EventMark, type RollbackResult, rollBack, userChanges } from "../../memory/history.ts";
+import {
+  type EventMark,
+  type RollbackInput,
+  type RollbackResult,
+  rollBack,
+  userChanges,
+} from "../../memory/history.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { moveProject } from "../../memory/project-move.ts";
+import type { Receipts } from "../../memory/receipts.ts";
 import { exportLines } from "../../memory/transfer.ts";
 import { listUsers } from "../../memory/users.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
+import { isTrue } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-import { changesAnswer, rollbackAnswer, usersAnswer } from "./life-mapping.ts";
+import { changesAnswer, receiptAnswer, rollbackAnswer, usersAnswer } from "./life-mapping.ts";
 
 const PAGE = 50;
 /** From this length on an export is a stream that waits for its reader. */
@@ -26,48 +36,43 @@ const PIECE = 256;
 /** One that the reader takes, and the next. */
 const PIECES_IN_FLIGHT = 2;
 
-export function userRoutes({ memory }: HttpServices, answers: ByteBudget) {
+export function userRoutes(answers: ByteBudget, receipts: Receipts) {
   return {
     async changes(call) {
       const { user_id: userId, project, since, limit = String(PAGE), cursor } = call.query;
-      const { events, isMore } = await userChanges(memory, call.caller.account, {
+      const { events, isMore } = await userChanges(call.memory, call.caller.account, {
         userId,
         project,
         sinceMs: since === undefined ? undefined : momentIn(since, "since"),
         limit: Number(limit),
         after: cursor === undefined ? undefined : eventOf(cursor),
       });
-      const last = events.at(-1);
-      return changesAnswer(
-        userId,
-        events,
-        isMore && last !== undefined ? cursorOf(`${last.atMs} ${last.revision} ${last.kind}`) : null,
-      );
+      const last = isMore ? events.at(-1) : undefined;
+      const next = last === undefined ? null : cursorOf(`${last.atMs} ${last.revision} ${last.kind}`);
+      return changesAnswer(userId, events, next);
     },
 
     async rollback(call) {
-      const { user_id: userId, to, project, dry_run: dryRun, partial } = call.body;
-      const { written_by: writtenBy, session_id: sessionId } = call.body;
-      call.sessionId = sessionId;
-      const toMs = momentIn(to, "to");
-      const input = { userId, project, toMs, dryRun, partial, writtenBy, sessionId };
-      const result = await rollBack(memory, call.caller, input);
+      const input = rollbackInput(call.body);
+      call.sessionId = input.sessionId;
+      const result = await rollBack(call.memory, call.caller, input);
       const hold = (bytes: number) => call.holdAnswer(answers, PIECES_IN_FLIGHT * bytes);
-      return rollbackResponse(result, dryRun === true, hold);
+      return rollbackResponse(result, input.dryRun === true, hold);
     },
 
     async moveProject(call) {
       const { user_id: userId, from, to } = call.body;
-      const moved = await moveProject(memory, call.caller.account, { userId, from, to });
+      const moved = await moveProject(call.memory, call.caller.account, { userId, from, to });
       return { status: "ok", moved } as const;
     },
 
-    users: (call) => usersPage(memory, call.caller, call.query),
+    users: (call) => usersPage(call.memory, call.caller, call.query),
 
     async export(call) {
       const { user_id: userId } = call.query;
       checkIdentifier(userId, "user_id");
-      const { account } = call.caller;
+      const { caller, memory } = call;
+      const { account } = caller;
       const lines = exportLines(memory.store, {
         account,
         userId,
@@ -89,9 +94,12 @@ export function userRoutes({ memory }: HttpServices, answers: ByteBudget) {
     },
 
     async forgetUser(call) {
-      const { user_id: userId, project } = call.query;
-      await forgetUser(memory, call.caller.account, { userId, project });
-      return { status: "ok" };
+      const { user_id: userId, project, details } = call.query;
+      const { account } = call.caller;
+      const erased = await forgetUser(call.memory, account, { userId, project });
+      if (!isTrue(details)) return { status: "ok" };
+      const receipt = receipts.of(erased, { account, userId, project }, call.memory.clock.now());
+      return { status: "ok", receipt: receiptAnswer(receipt) };
     },
   } satisfies Partial<Handlers>;
 }
@@ -106,6 +114,14 @@ export async function usersPage(
   const { users, isMore } = await listUsers(memory, account, { prefix, after, limit: Number(limit), only });
   const last = users.at(-1);
   return usersAnswer(users, isMore && last !== undefined ? cursorOf(last.userId) : null);
+}
+
+function rollbackInput(body: Static<typeof RollbackBody>): RollbackInput {
+  const { user_id: userId, project, to, dry_run: dryRun, partial, unchanged_since: since } = body;
+  const { written_by: writtenBy, session_id: sessionId } = body;
+  const unchangedSinceMs = since === undefined ? undefined : momentIn(since, "unchanged_since");
+  const toMs = momentIn(to, "to");
+  return { userId, project, toMs, dryRun, partial, writtenBy, sessionId, unchangedSinceMs };
 }
 
 function rollbackResponse(
@@ -126,7 +142,8 @@ async function* rollbackPieces(
 ): AsyncGenerator<string> {
   const answerWith = (part: Partial<RollbackResult>) =>
     rollbackAnswer({ ...result, changes: [], unreached: [], ...part }, isDryRun);
-  yield `{"status":${JSON.stringify(answerWith({}).status)}`;
+  const { changes: _, unreached: __, ...rest } = answerWith({});
+  yield JSON.stringify(rest).slice(0, -1);
   for (const name of ["changes", "unreached"] as const) {
     yield `,"${name}":[`;
     for (let i = 0; i < result[name].length; i += PIECE) {

@@ -11,7 +11,7 @@ import type { UserMemory } from "./user-memory.ts";
 export const ROOMY_FACTS_MAX = Math.min(PLACE_FACTS_MAX, PLACES_MAX);
 
 /** @param factsBefore the facts of the user before the write */
-export function* refuseUnlessRoom(memory: UserMemory, factsBefore: number): Sliced<void> {
+export function* requireRoom(memory: UserMemory, factsBefore: number): Sliced<void> {
   if (memory.facts > FACTS_MAX && memory.facts > factsBefore)
     throw memoryFull(
       `A person has at most ${withThousands(FACTS_MAX)} facts over all projects. Forget some, or a whole project, first.`,

@@ -52,7 +52,7 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
       const isLast = i === times.length - 1;
       if (!isLast && atMs === times[i + 1]) continue;
       const moments = { updatedAtMs: isLast ? updatedAtMs : atMs, sinceMs: atMs, expiresAtMs };
-      const terms = { free, ...(ending && { ending }), origin: origin ?? null };
+      const terms = { free, ...(ending && { ending }), origin: origin ?? null, pinned: fact.pinned === true };
       const change = { place, label, value, ordinal, ...moments, ...terms };
       const nowMs = before?.ended === "expired" ? Math.max(atMs, beforeMs) : atMs;
       steps.push({ step: { change, author, nowMs }, revision });

@@ -9,12 +9,14 @@
 
 import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
+import { ALL_GROUPS } from "../../base/groups.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { Sliced } from "../../base/slices.ts";
 import { valueFault } from "../identifiers.ts";
 import { OWN_PLACE } from "../places.ts";
 import type {
   Change,
+  ErasedCounts,
   FactChange,
   FactRecord,
   MadeChange,
@@ -26,7 +28,8 @@ import type {
   WriteRequest,
 } from "../ports.ts";
 import type { Place, UserChange } from "../records.ts";
-import { refuseUnlessRoom } from "./bounds.ts";
+import { requireWritable } from "../rights.ts";
+import { requireRoom } from "./bounds.ts";
 import { importSteps } from "./imports.ts";
 import { appendSteps, removeSteps } from "./lists.ts";
 import { moveSteps } from "./moves.ts";
@@ -87,6 +90,12 @@ function readingOfChange(change: Change, counted: readonly Place[]): Reading {
     [...places, ...counted.filter((place) => !places.includes(place))].map((place) => ({ place, label }));
   switch (change.kind) {
     case undefined:
+      // The value before tells whether the end alone is moved.
+      return {
+        names: at(change.label, [change.place]),
+        inside: [],
+        history: change.expiresAtMs != null,
+      };
     case "expire":
       return { names: at(change.label, [change.place]), inside: [], history: false };
     case "append":
@@ -138,6 +147,7 @@ export function* applyLaw(
   for (const step of listed) {
     yield;
     const { label, value, free, param = "" } = step.change;
+    requireWritable(request.writable, label, `${param}label`);
     if (value !== null && free === undefined && gone.has(label))
       return { ...undecided, outcome: { outcome: "label_gone", used, label, param } };
     if (value !== null && request.quota !== undefined) written.add(nameOf(step.change));
@@ -149,12 +159,15 @@ export function* applyLaw(
     return { ...undecided, outcome: { outcome: "limit", used } };
   if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
   const { facts: factsBefore, revision: revisionBefore } = memory;
-  const { isWiped, ...taken } = yield* take(memory, steps, report !== undefined);
+  const { isWiped, ...taken } = yield* take(memory, steps, {
+    isReported: report !== undefined,
+    writable: request.writable,
+  });
   const made = request.changes[0]?.kind === "rename" ? renamed(taken.made) : taken.made;
   const events = eventsOf(request, report, taken.events);
   if (request.changes.some(({ kind }) => kind === "expire"))
     events.push(...endExpired(memory, request.nowMs));
-  yield* refuseUnlessRoom(memory, factsBefore);
+  yield* requireRoom(memory, factsBefore);
   const channelCount = others + memory.countLive(request.places, request.nowMs);
   const { revision } = memory;
   assert(revision >= revisionBefore, "a revision is not used twice");
@@ -182,7 +195,7 @@ function isUnknown(memory: UserMemory, change: Change): boolean {
 }
 
 function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
-  const { changes, nowMs, writtenBy = null, sessionId = null } = request;
+  const { changes, nowMs, groups = ALL_GROUPS, writtenBy = null, sessionId = null } = request;
   assert(Number.isSafeInteger(nowMs), "a write has a moment");
   const author = { writtenBy, sessionId };
   const by = (facts: readonly FactChange[]) =>
@@ -202,7 +215,7 @@ function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
     case "forget":
       return { steps: by([forgetStep(memory, first, nowMs)]) };
     case "restore":
-      return { steps: by(restoreSteps(memory, first, nowMs)) };
+      return { steps: by(restoreSteps(memory, { ...first, groups }, nowMs)) };
     case "rename": {
       const steps = renameSteps(memory, first, { author, nowMs });
       for (const { change } of steps) checked(change, nowMs);
@@ -210,17 +223,26 @@ function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
     }
     case "erase": {
       const names = memory.names.filter(({ place }) => first.within !== OWN_PLACE || place === OWN_PLACE);
-      return { steps: forgetting(names, { author, nowMs }), report: { erased: names.length > 0 } };
+      return {
+        steps: forgetting(names, { author, nowMs }),
+        report: { erased: countsOf(memory, names, nowMs) },
+      };
     }
     case "expire":
       return { steps: [] };
     case "rollback":
-      return yield* rollbackSteps(memory, first, { author, nowMs });
+      return yield* rollbackSteps(memory, { ...first, groups }, { author, nowMs });
     case "move":
       return yield* moveSteps(memory, first, nowMs);
     case "import":
       return yield* importSteps(memory, first, nowMs);
   }
+}
+
+function countsOf(memory: UserMemory, names: readonly FactName[], nowMs: number): ErasedCounts {
+  const facts = names.filter((name) => memory.live(name, nowMs) !== undefined).length;
+  const places = new Set(names.map(({ place }) => place)).size;
+  return { facts, labels: names.length, places };
 }
 
 function* forgetting(names: Iterable<FactName>, by: Pick<Step, "author" | "nowMs">): Generator<Step> {
@@ -274,14 +296,20 @@ function renamed(made: readonly MadeChange[]): MadeChange[] {
   return written.slice(-1).map((fact) => ({ ...fact, before: written[0]?.before }));
 }
 
-/** @param isReported most of it need not be told fact by fact */
-function* take(memory: UserMemory, steps: Iterable<Step>, isReported: boolean) {
+interface Taken {
+  /** Most of it need not be told fact by fact. */
+  readonly isReported: boolean;
+  readonly writable: WriteRequest["writable"];
+}
+
+function* take(memory: UserMemory, steps: Iterable<Step>, { isReported, writable }: Taken) {
   const made: MadeChange[] = [];
   const events = new Map<string, UserChange>();
   let isWiped = false;
   for (const { change, author, nowMs } of steps) {
     yield;
     const { place, label, value, expiresAtMs = null } = change;
+    requireWritable(writable, label);
     const name = nameOf(change);
     const expired = memory.endExpired(change, nowMs);
     if (expired !== undefined) events.set(`${name} expired`, expiredEvent(expired));
@@ -318,7 +346,7 @@ function eventsOf(
   events: UserChange[],
 ): UserChange[] {
   if (first?.kind !== "erase") return events;
-  if (!report?.erased) return [];
+  if (!report?.erased?.labels) return [];
   const place = first.within ?? OWN_PLACE;
   return [{ place, label: null, revision: 0, kind: "forgotten", writtenBy: null, atMs: nowMs }];
 }

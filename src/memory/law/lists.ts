@@ -27,7 +27,7 @@ export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: numbe
     );
   const condition = ifRevision === undefined ? {} : { ifRevision };
   const origin = joinedOrigin(present?.origin, change.origin);
-  return [{ place, label, value, terms, free, expiresAtMs, ...condition, origin }];
+  return [{ place, label, value, terms, free, expiresAtMs, ...condition, origin, pinned: change.pinned }];
 }
 
 /** Where it was the last item, the fact is forgotten, and its history stays. */

@@ -49,8 +49,12 @@ function movedSteps(
   const missing = [...earlier, ...given(present)].filter(
     (fact) => fact !== winner && !there.some(({ value }) => value === fact.value),
   );
-  const step = (value: string | null, { writtenBy, sessionId, origin }: Value, terms: object): Step => ({
-    change: { ...target, value, ...terms, origin: origin ?? null },
+  const step = (
+    value: string | null,
+    { writtenBy, sessionId, origin, pinned }: Value,
+    terms: object,
+  ): Step => ({
+    change: { ...target, value, ...terms, origin: origin ?? null, pinned: pinned === true },
     author: { writtenBy, sessionId },
     nowMs,
   });

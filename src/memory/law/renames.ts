@@ -48,7 +48,11 @@ export function renameSteps(
   const { expiresAtMs } = target ?? fact;
   const author = target === undefined ? fact : by.author;
   return [
-    { change: { place, label: to, value, terms, free, expiresAtMs, origin }, author, nowMs },
+    {
+      change: { place, label: to, value, terms, free, expiresAtMs, origin, pinned: fact.pinned },
+      author,
+      nowMs,
+    },
     { change: { place, label, value: null, keepHistory: true, ...condition }, ...by },
   ];
 }
@@ -67,7 +71,10 @@ export function relabelled(
     { ...fact, ended: "renamed" as const, endedAtMs: nowMs, former },
     { ...fact, ordinal: ordinal + 1, sinceMs: nowMs },
   ];
-  const past = pastOf({ place, label: to.label }, values, to.free).map(({ step }) => step);
+  const past = pastOf({ place, label: to.label }, values, to.free).map(({ step, revision }, i, all) => {
+    // What was printed before, to restore an earlier value, still names it.
+    return i === all.length - 1 ? step : { ...step, change: { ...step.change, revision } };
+  });
   const forgetting = (name: string): Step => ({
     change: { place, label: name, value: null },
     author: { writtenBy: null, sessionId: null },

@@ -2,6 +2,7 @@
 
 import { findChannel } from "../../base/channels.ts";
 import { Failure } from "../../base/errors.ts";
+import type { Groups } from "../../base/groups.ts";
 import type { Sliced } from "../../base/slices.ts";
 import type {
   EarlierFact,
@@ -21,9 +22,9 @@ import { type FactName, isLive, nameOf, type Step, type Steps, type UserMemory }
  * Writes the value that a revision had again, at the place where it was, with its origin, with its end unless that has come,
  * and with the description that its label had.
  */
-export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: number): FactChange[] {
-  const { label, places, revision, terms, ifRevision } = change;
-  const values = places.flatMap((place) => valuesOf(memory, { place, label }, nowMs));
+export function restoreSteps(memory: UserMemory, change: RestoreChange & Seen, nowMs: number): FactChange[] {
+  const { label, places, revision, terms, ifRevision, groups } = change;
+  const values = places.flatMap((place) => seenValues(valuesOf(memory, { place, label }, nowMs), groups));
   const found = values.find((fact) => fact.revision === revision);
   if (found === undefined)
     throw new Failure("not_found", `There is no revision ${revision} of ${terms.label}.`, {
@@ -41,6 +42,21 @@ export function restoreSteps(memory: UserMemory, change: RestoreChange, nowMs: n
   return [{ place, label, value, terms, free, expiresAtMs, ...condition, origin: origin ?? null }];
 }
 
+/** Whose labels a caller sees. */
+interface Seen {
+  readonly groups: Groups;
+}
+
+/** Whether a value ended under a label that a caller sees. */
+export function isOfSeenLabel({ former }: Pick<EarlierFact, "former">, groups: Groups): boolean {
+  return former === undefined || groups.has(former.label);
+}
+
+/** Without what a fact was before it came from a label that is not seen. */
+function seenValues<V extends FactRecord | EarlierFact>(values: readonly V[], groups: Groups): readonly V[] {
+  return values.slice(values.findLastIndex((value) => !isOfSeenLabel(value as EarlierFact, groups)) + 1);
+}
+
 /** What a label had at the moment. */
 interface Wanted extends FactName {
   readonly fact: FactRecord | EarlierFact;
@@ -50,24 +66,37 @@ interface Wanted extends FactName {
   readonly from: FactName;
 }
 
-/** What comes back has the end, origin, label and description that it had. What would have ended since the moment stays away. */
+/**
+ * What comes back has the end, origin, pin, label and description that it had. What would have ended since the moment stays away.
+ * Where only what has not changed since another moment goes back, the rest of what had changed until then is told.
+ */
 export function* rollbackSteps(
   memory: UserMemory,
-  { toMs, partial, dryRun }: RollbackChange,
+  { toMs, partial, dryRun, groups, unchangedSinceMs = Number.POSITIVE_INFINITY }: RollbackChange & Seen,
   by: Pick<Step, "author" | "nowMs">,
 ): Sliced<Steps> {
   const { nowMs } = by;
   const unreached: FactName[] = [];
+  const changedSince: FactName[] = [];
   const names = new Map<string, FactName>();
   const wanted = new Map<string, Wanted>();
   for (const { place, label } of memory.names) {
     yield;
+    if (!groups.has(label)) continue;
     const from = { place, label };
-    const values = valuesOf(memory, from, nowMs);
+    const all = valuesOf(memory, from, nowMs);
+    const values = seenValues(all, groups);
     const [first] = values;
     if (first === undefined) continue;
+    if (values.some((value) => changedAtMs(value) > unchangedSinceMs)) {
+      if (values.some(({ sinceMs }) => sinceMs > toMs && sinceMs <= unchangedSinceMs))
+        changedSince.push(from);
+      continue;
+    }
     const fact = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
-    if (fact === undefined && first.ordinal > 1) unreached.push(from);
+    // A fact that came from a label that is not seen began when it came.
+    const isWhole = first.ordinal === 1 || values.length < all.length;
+    if (fact === undefined && !isWhole) unreached.push(from);
     else names.set(nameOf(from), from);
     if (fact === undefined || !isLive(fact, nowMs) || ("ended" in fact && fact.endedAtMs <= toMs)) continue;
     const former = formerLabel(values, fact);
@@ -97,18 +126,25 @@ export function* rollbackSteps(
     const terms =
       fact === undefined
         ? { keepHistory: true }
-        : { expiresAtMs: fact.expiresAtMs, free, origin: fact.origin ?? null };
+        : { expiresAtMs: fact.expiresAtMs, free, origin: fact.origin ?? null, pinned: fact.pinned === true };
     writes.push({ change: { ...name, value: fact?.value ?? null, ...terms }, ...by });
   }
   const isDone = !dryRun && (partial || unreached.length === 0);
   return {
     steps: isDone ? [...moves, ...writes] : [],
-    report: { rollback: { changes, unreached, isDone } },
+    report: { rollback: { changes, unreached, isDone, changedSince } },
   };
 }
 
+/** When a value came, or went away for good: what followed at once has its own moment. */
+function changedAtMs(value: FactRecord | EarlierFact): number {
+  const isGone = "ended" in value && (value.ended === "forgotten" || value.ended === "expired");
+  return isGone ? Math.max(value.sinceMs, value.endedAtMs) : value.sinceMs;
+}
+
 function isAlike(a: FactRecord | undefined, b: FactRecord | EarlierFact | undefined): boolean {
-  return a?.value === b?.value && a?.expiresAtMs === b?.expiresAtMs && a?.origin === b?.origin;
+  const isSameValue = a?.value === b?.value && a?.expiresAtMs === b?.expiresAtMs;
+  return isSameValue && a?.origin === b?.origin && a?.pinned === b?.pinned;
 }
 
 /** What makes a label again, or describes it as it was; undefined where it is so, or is the account's. */

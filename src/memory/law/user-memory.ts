@@ -8,6 +8,7 @@ import { assert } from "../../base/assert.ts";
 import type { Sliced } from "../../base/slices.ts";
 import type { EarlierFact, FactChange, FactRecord, FormerLabel, FreeTerms, WriteReport } from "../ports.ts";
 import type { FreeLabel, Place } from "../records.ts";
+import { asExpired, earlierOf, placeOfMoved, upToGap } from "./earlier-values.ts";
 
 export interface FactName {
   readonly place: Place;
@@ -171,11 +172,11 @@ export class UserMemory {
 
   /** The earlier values of a fact, the oldest first, with an expired one that was not ended yet. */
   earlier(name: FactName, nowMs: number): readonly EarlierFact[] {
-    const { found, present, added, dropBelow } = this.#stateOf(name);
-    const stored = found.earlier.filter(({ ordinal }) => ordinal >= dropBelow);
+    const state = this.#stateOf(name);
+    const { present } = state;
     const expired = present !== undefined && !isLive(present, nowMs) ? [asExpired(present)] : [];
-    const all = [...stored, ...added, ...expired];
-    return this.historyMax === 0 ? [] : withoutGap(all, present, expired.length > 0).slice(-this.historyMax);
+    const all = [...this.#earlierIn(state), ...expired];
+    return this.historyMax === 0 ? [] : upToGap(all, present, expired.length > 0).slice(-this.historyMax);
   }
 
   /** Whether a label has neither a fact nor a history that is kept. */
@@ -196,15 +197,22 @@ export class UserMemory {
     const isSameValue = before?.value === value;
     const kept = isSameValue ? before.origin : undefined;
     const origin = change.origin === undefined ? kept : (change.origin ?? undefined);
-    const isSameTerms = before?.expiresAtMs === expiresAtMs && before.origin === origin;
+    const pinned = change.pinned ?? before?.pinned === true;
+    const isSamePin = (before?.pinned === true) === pinned;
+    const isSameTerms = before?.expiresAtMs === expiresAtMs && before.origin === origin && isSamePin;
     const isSame = isSameValue && isSameTerms && ending === undefined;
-    const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
+    const isLater = isSameValue && ending === undefined && before.origin === origin && isSamePin;
+    const moved =
+      isLater && !isSame && expiresAtMs !== null
+        ? placeOfMoved(this.#earlierIn(state).at(-1), before)
+        : undefined;
+    const ordinal = isSame || moved !== undefined ? last : Math.max(last + 1, change.ordinal ?? 1);
     this.#revision += 1;
     const written = {
       place,
       label,
       value,
-      revision: this.#revision,
+      revision: change.revision ?? this.#revision,
       updatedAtMs,
       // A clock may have been set back meanwhile.
       sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : sinceMs,
@@ -214,6 +222,7 @@ export class UserMemory {
       writtenBy: isSameValue ? before.writtenBy : author.writtenBy,
       sessionId: isSameValue ? before.sessionId : author.sessionId,
       ...(origin === undefined ? {} : { origin }),
+      ...(pinned ? { pinned } : {}),
     };
     if (before === undefined) {
       this.#facts += 1;
@@ -221,7 +230,9 @@ export class UserMemory {
     }
     const present = number === undefined ? written : { ...written, number };
     const ended =
-      before === undefined || isSame ? NONE : [{ ...earlierOf(before, "replaced", sinceMs), ...ending }];
+      before === undefined || isSame
+        ? NONE
+        : [{ ...earlierOf(before, "replaced", sinceMs), ...ending, ...moved }];
     this.#replace(state, present, ended, ordinal);
     return before;
   }
@@ -354,6 +365,13 @@ export class UserMemory {
     this.#states.set(before.name, { ...before, ...changed });
   }
 
+  #earlierIn({ found, added, dropBelow }: FactState): readonly EarlierFact[] {
+    if (this.historyMax === 0) return NONE;
+    const { ordinal: changed = EVERYTHING } = added[0] ?? {};
+    const stored = found.earlier.filter(({ ordinal }) => ordinal >= dropBelow && ordinal < changed);
+    return [...stored, ...added];
+  }
+
   /** Of a whole user, or place, what was not found is not there. */
   #stateOf({ place, label }: FactName): FactState {
     const name = nameOf({ place, label });
@@ -384,7 +402,9 @@ export class UserMemory {
   /** @param next the ordinal that the history ends before */
   #replace(state: FactState, present: FactRecord | undefined, ended: readonly EarlierFact[], next: number) {
     const floor = next - this.historyMax;
-    const added = [...state.added, ...ended].filter(({ ordinal }) => ordinal >= floor);
+    const { ordinal: from = EVERYTHING } = ended[0] ?? {};
+    const before = state.added.filter(({ ordinal }) => ordinal < from);
+    const added = [...before, ...ended].filter(({ ordinal }) => ordinal >= floor);
     const dropBelow = Math.max(state.dropBelow, floor > 1 ? floor : 0);
     this.#put(state, { present, last: present?.ordinal ?? state.last, dropBelow, added });
   }
@@ -396,40 +416,4 @@ export function nameOf({ place, label }: FactName): string {
 
 export function isLive({ expiresAtMs }: Pick<FactRecord, "expiresAtMs">, nowMs: number): boolean {
   return expiresAtMs === null || expiresAtMs > nowMs;
-}
-
-/** The earlier values that follow one another up to the last: where less was kept for a while, some are missing. */
-function withoutGap(
-  earlier: readonly EarlierFact[],
-  present: FactRecord | undefined,
-  isExpired: boolean,
-): readonly EarlierFact[] {
-  let expected = present === undefined || isExpired ? (earlier.at(-1)?.ordinal ?? 0) : present.ordinal - 1;
-  const first = earlier.findLastIndex(({ ordinal }) => ordinal !== expected--);
-  return earlier.slice(first + 1);
-}
-
-function earlierOf(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): EarlierFact {
-  // Written out: to copy all but a few takes a tenth of a write.
-  const kept: Required<Omit<EarlierFact, "origin" | "former">> = {
-    place: fact.place,
-    label: fact.label,
-    value: fact.value,
-    revision: fact.revision,
-    updatedAtMs: fact.updatedAtMs,
-    sinceMs: fact.sinceMs,
-    expiresAtMs: fact.expiresAtMs,
-    writtenBy: fact.writtenBy,
-    sessionId: fact.sessionId,
-    ordinal: fact.ordinal,
-    ended,
-    endedAtMs,
-  };
-  return fact.origin === undefined ? kept : { ...kept, origin: fact.origin };
-}
-
-/** A fact that has expired, although nobody has ended it yet. */
-export function asExpired(fact: FactRecord): EarlierFact {
-  assert(fact.expiresAtMs !== null, "an expired fact has a moment");
-  return earlierOf(fact, "expired", fact.expiresAtMs);
 }

@@ -2,6 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import { assert } from "../../base/assert.ts";
+import { MODULES } from "../../base/package-root.ts";
 
 /** After this time without work the thread ends. */
 const IDLE_MS = 10_000;
@@ -45,7 +46,7 @@ export class CommitThread {
   }
 
   #start(): Running {
-    const worker = new Worker(new URL("commit-worker.js", import.meta.url), {
+    const worker = new Worker(new URL("store/lmdb/commit-worker.js", MODULES), {
       workerData: this.#environment,
       execArgv: [],
     });

@@ -19,6 +19,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { NoStoreError, OperatorError } from "../../base/errors.ts";
 import { draftOf, removeFolder, renameOver, replaceFile, syncPath } from "./durable-files.ts";
@@ -144,6 +145,30 @@ export function makeStoreFolder(lock: FolderLock): string {
   return name;
 }
 
+/**
+ * Of an error of the system: whose file it met, and who must own it; undefined where the owner is not at fault. The
+ * commands of an operator that ran as root leave such files.
+ */
+export function foreignFile(folder: string, error: unknown): string | undefined {
+  const { code, path } = error as NodeJS.ErrnoException;
+  const own = process.getuid?.();
+  if (own === undefined || (code !== "EACCES" && code !== "EPERM")) return undefined;
+  const [found, owner] = [path ?? folder, folder].map(
+    (each) => statSync(each, { throwIfNoEntry: false })?.uid,
+  );
+  if (found === undefined || owner === undefined || (found === own && owner === own)) return undefined;
+  return (
+    `${found === own ? folder : (path ?? folder)} belongs to ${userText(found === own ? owner : found)}, and this process runs as ` +
+    `${userText(own)}. Everything in a data folder must belong to the user who runs it: ` +
+    `run it as ${userText(owner)}, after "chown -R ${owner} ${folder}"`
+  );
+}
+
+function userText(uid: number): string {
+  if (uid === 0) return "root";
+  return uid === process.getuid?.() ? `user ${uid} (${userInfo().username})` : `user ${uid}`;
+}
+
 /** Free bytes of the disk that a folder is on. Some file systems do not know their size. */
 export function freeBytesOf(folder: string): number {
   const { blocks, bavail, bsize } = statfsSync(folder);
@@ -157,7 +182,7 @@ export function freeBytesOf(folder: string): number {
 export function noteSize(store: string): void {
   try {
     const size = dataSize(store);
-    if (size === leastSize(store)) return;
+    if (size === minSizeBytes(store)) return;
     syncPath(join(store, DATA_FILE));
     replaceFile(join(store, SIZE_FILE), `${size}\n`);
   } catch {}
@@ -169,7 +194,7 @@ export function dataSize(store: string): number {
 }
 
 /** Whether a store's data file begins as lmdb's files do. lmdb-js ends the process when it opens another. */
-export function isBegun(store: string): boolean {
+export function isLmdbFile(store: string): boolean {
   const bytes = Buffer.alloc(LMDB_MAGIC.offset + 4);
   const descriptor = openSync(join(store, DATA_FILE), "r");
   try {
@@ -181,7 +206,7 @@ export function isBegun(store: string): boolean {
 }
 
 /** The size that a store's data file has at least. */
-export function leastSize(store: string): number {
+export function minSizeBytes(store: string): number {
   const path = join(store, SIZE_FILE);
   return Math.max(
     SIZE_BYTES_MIN,

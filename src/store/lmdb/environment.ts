@@ -8,6 +8,7 @@ import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Database, type GetOptions, open, type RangeOptions, type RootDatabase } from "lmdb";
+import { assert } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { Failure } from "../../base/errors.ts";
 import { CommitThread } from "./commit-thread.ts";
@@ -28,6 +29,7 @@ export const TABLES = [
   "ends",
   "labels",
   "free-labels",
+  "operators",
 ] as const;
 
 export type TableName = (typeof TABLES)[number];
@@ -89,7 +91,7 @@ const OPTIONS = {
   mapSize: MAP_BYTES,
   maxDbs: 32,
   // A commit's promise then resolves when the disk has it. Overlapping the sync with the next commit was not
-  // faster (docs/decisions/0025), and left open which commit a promise belongs to.
+  // faster (docs/decisions/0008), and left open which commit a promise belongs to.
   overlappingSync: false,
   // The group commit batches already. The library's batching also leaves a promise that nobody awaits: when a
   // commit fails, its rejection would end the process.
@@ -308,6 +310,27 @@ interface TableStatistics {
 function bytesIn(statistics: unknown): number {
   const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = statistics as TableStatistics;
   return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages);
+}
+
+/** What `read` gives of a range from a key on, page by page. */
+export function* pagesFrom<T extends Buffer | Entry>(
+  start: Buffer,
+  limit: number,
+  read: (page: { readonly start: Buffer; readonly limit: number }) => T[],
+): Generator<T[]> {
+  for (let next = start; ; ) {
+    const page = read({ start: next, limit });
+    assert(page.length <= limit, "a page has no more entries than were asked for");
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < limit) return;
+    next = keyAfter("key" in last ? last.key : last);
+  }
+}
+
+/** The lowest key after another one. */
+export function keyAfter(key: Buffer): Buffer {
+  return Buffer.concat([key, Buffer.of(0)]);
 }
 
 export function isSound(table: TableName, key: Buffer, record: Buffer): boolean {

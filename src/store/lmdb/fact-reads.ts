@@ -1,13 +1,16 @@
 /** The reads of users' facts. All reads of one call are of one state: nothing else runs between them, or a Reader sees to it. */
 
+import { elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Sliced } from "../../base/slices.ts";
-import { asExpired, type FactName, isLive } from "../../memory/law/user-memory.ts";
+import { asExpired } from "../../memory/law/earlier-values.ts";
+import { type FactName, isLive } from "../../memory/law/user-memory.ts";
 import type {
   EarlierFact,
   FactRecord,
-  FreeLabelsAsked,
-  LifeAsked,
+  FreeLabelsQuery,
+  LifeQuery,
+  PlacedVector,
   UserDescription,
   UserLife,
   UserState,
@@ -25,6 +28,7 @@ import {
   placeKey,
   placeOfKey,
   rangeBelow,
+  splitFactKey,
   splitHistoryKey,
   splitUserKey,
   userKey,
@@ -36,14 +40,25 @@ import {
   type Environment,
   FIRST_KEY,
   isSound,
+  pagesFrom,
   type Reader,
   TABLES,
 } from "./environment.ts";
-import { stampOf, unpackEarlier, unpackFact, unpackFreeLabel, unpackPlace, unpackUser } from "./records.ts";
+import {
+  stampOf,
+  unpackEarlier,
+  unpackFact,
+  unpackFreeLabel,
+  unpackPlace,
+  unpackUser,
+  unpackVector,
+} from "./records.ts";
 import { isPlaceKey } from "./user-facts.ts";
 
 /** Users that a walk reads at once. */
 const PAGE = 256;
+/** No text has this byte. */
+const ABOVE_TEXT = Buffer.of(0xff);
 
 export interface ListOptions {
   readonly prefix: string;
@@ -54,7 +69,7 @@ export interface ListOptions {
 export function readFact(environment: Environment, view: View, label: string): FactRecord | undefined {
   const { account, userId, places, nowMs } = view;
   for (let i = places.length - 1; i >= 0; i--) {
-    const fact = factAt(environment, account, userId, { place: places[i], label });
+    const fact = factAt(environment, account, userId, { place: elementAt(places, i), label });
     if (fact !== undefined && isLive(fact, nowMs)) return fact;
   }
   return undefined;
@@ -118,10 +133,12 @@ function readUserKeys(
   { start, limit, ...range }: { readonly start: Buffer; readonly end?: Buffer; readonly limit: number },
 ): Buffer[] {
   const users: Buffer[] = [];
-  for (let next = start; users.length < limit; next = rangeBelow(users[users.length - 1]).end) {
+  for (let next = start; users.length < limit; ) {
     const [key] = environment.keys("facts", { ...range, start: next, limit: 1 });
     if (key === undefined) break;
-    users.push(userOfKey(key));
+    const user = userOfKey(key);
+    users.push(user);
+    next = rangeBelow(user).end;
   }
   return users;
 }
@@ -144,12 +161,28 @@ function* factsOf(reader: Reader, account: string, userId: string, place: Place)
   return facts;
 }
 
+/** Those of all facts, expired ones included: whoever asks knows the facts. */
+export function* readVectors(reader: Reader, account: string, userId: string): Sliced<PlacedVector[]> {
+  const user = userKey(account, userId);
+  const vectors: PlacedVector[] = [];
+  for (const page of pagesOf(reader, "facts", rangeBelow(user))) {
+    yield;
+    for (const { key, value } of page) {
+      const vector = isPlaceKey(key) ? undefined : unpackVector(value);
+      if (vector === undefined) continue;
+      const { place, label } = splitFactKey(key);
+      vectors.push({ place, label, revision: unpackFact(place, label, value, false).revision, vector });
+    }
+  }
+  return vectors;
+}
+
 /** By place, label and ordinal. */
 export function* readLife(
   reader: Reader,
   account: string,
   userId: string,
-  { nowMs, place, label, isPresent = false }: LifeAsked,
+  { nowMs, place, label, isPresent = false }: LifeQuery,
 ): Sliced<UserLife | undefined> {
   const stamp = readStamp(reader, account, userId);
   if (stamp === undefined) return undefined;
@@ -221,11 +254,11 @@ export function readFreeLabels(
   reader: Reader,
   account: string,
   userId: string,
-  { prefix, after, limit }: FreeLabelsAsked,
+  { prefix, after, limit }: FreeLabelsQuery,
 ): FreeLabel[] {
   const user = userKey(account, userId);
   const first = freeLabelKey(account, userId, prefix);
-  const end = Buffer.concat([first, Buffer.of(0xff)]);
+  const end = Buffer.concat([first, ABOVE_TEXT]);
   const start = after === undefined ? first : freeLabelKey(account, userId, `${after}\0`);
   return reader
     .entries("free-labels", { start, end, limit })
@@ -235,17 +268,12 @@ export function readFreeLabels(
 /** Entries that are read in one go. */
 const ENTRIES = 64;
 
-function* pagesOf(
+function pagesOf(
   reader: Reader,
   table: "facts" | "history",
   { start, end }: { readonly start: Buffer; readonly end: Buffer },
 ): Generator<Entry[]> {
-  for (let next = start; ; ) {
-    const page = reader.entries(table, { start: next, end, limit: ENTRIES });
-    yield page;
-    if (page.length < ENTRIES) return;
-    next = Buffer.concat([page[ENTRIES - 1].key, Buffer.of(0)]);
-  }
+  return pagesFrom(start, ENTRIES, (page) => reader.entries(table, { ...page, end }));
 }
 
 /** The places where a user has facts or a history, in the order of their bytes. */
@@ -286,23 +314,11 @@ function* furtherPlaces(
 
 export function listUsers(environment: Environment, account: string, options: ListOptions): string[] {
   const { prefix, after, limit } = options;
-  const { end } = rangeBelow(Buffer.from(account));
-  const users: string[] = [];
-  let start: Buffer = Buffer.from(`${account}\0${prefix}`);
-  if (after !== "") {
-    const next = rangeBelow(userKey(account, after)).end;
-    if (next.compare(start) > 0) start = next;
-  }
-  while (users.length < limit) {
-    const [key] = environment.keys("facts", { start, end, limit: 1 });
-    if (key === undefined) break;
-    const user = userOfKey(key);
-    const { userId } = splitUserKey(user);
-    if (!userId.startsWith(prefix)) break;
-    users.push(userId);
-    start = rangeBelow(user).end;
-  }
-  return users;
+  const first = Buffer.from(`${account}\0${prefix}`);
+  const next = after === "" ? first : rangeBelow(userKey(account, after)).end;
+  const start = next.compare(first) > 0 ? next : first;
+  const end = Buffer.concat([first, ABOVE_TEXT]);
+  return readUserKeys(environment, { start, end, limit }).map((key) => splitUserKey(key).userId);
 }
 
 /** Each page is read from a fresh snapshot: one long snapshot would keep lmdb from reusing old pages. */
@@ -314,21 +330,19 @@ export async function* walkUsers(
   for (let start = range.start; ; ) {
     const users = readUserKeys(readable(), { ...range, start, limit: PAGE });
     for (const user of users) yield splitUserKey(user);
-    if (users.length < PAGE) return;
-    start = rangeBelow(users[PAGE - 1]).end;
+    const last = users.at(-1);
+    if (last === undefined || users.length < PAGE) return;
+    start = rangeBelow(last).end;
   }
 }
 
 /** Records that fail their checksum, in all tables. */
 export async function* findDamage(readable: () => Environment): AsyncGenerator<string> {
   for (const table of TABLES) {
-    for (let start = FIRST_KEY; ; ) {
-      const page = readable().records(table, { start, limit: PAGE });
+    for (const page of pagesFrom(FIRST_KEY, PAGE, (range) => readable().records(table, range))) {
       for (const { key, value } of page) {
         if (!isSound(table, key, value)) yield `${table} ${describeKey(key)}`;
       }
-      if (page.length < PAGE) break;
-      start = Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

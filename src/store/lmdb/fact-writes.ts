@@ -1,11 +1,12 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
-import { assert } from "../../base/assert.ts";
+import { assert, elementAt } from "../../base/assert.ts";
 import { findChannel } from "../../base/channels.ts";
 import { atOnce, type Sliced } from "../../base/slices.ts";
 import { applyLaw, isWhole, readingOf } from "../../memory/law/law.ts";
-import type { PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
-import type { EndedFact } from "../../memory/records.ts";
+import type { PlacedCode, PlacedVector, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import { accountCounter } from "../../memory/quota.ts";
+import type { EndedFact, KeyRecord } from "../../memory/records.ts";
 import {
   counterName,
   factKey,
@@ -18,7 +19,7 @@ import {
 } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
 import type { LongWrite } from "./long-writes.ts";
-import { packFact, unpackFact, unpackUser } from "./records.ts";
+import { packFact, unpackFact, unpackUser, unpackVector } from "./records.ts";
 import { findReplay, forgetAnswers, keepReplay } from "./replays.ts";
 import { UserWrites } from "./user-facts.ts";
 import type { Write, Writer } from "./writer.ts";
@@ -85,29 +86,37 @@ function goneLabels(writer: Writer, request: WriteRequest): ReadonlySet<string> 
 }
 
 function usedBefore(writer: Writer, { quota }: WriteRequest): number {
-  return quota === undefined ? 0 : writer.count(counterName(quota.keyId, quota.month));
+  return quota === undefined ? 0 : writer.count(counterName(quota.counter ?? quota.keyId, quota.month));
 }
 
 /** Where others have counted meanwhile, and there is no room left, the law decides again. */
-function count(writer: Writer, { quota }: WriteRequest, counted: number): void {
+function count(writer: Writer, { account, quota }: WriteRequest, counted: number): void {
   if (quota === undefined || counted === 0) return;
-  const { keyId, limit } = quota;
+  const { keyId, limit, counter = keyId } = quota;
   const [month, day] = [counterName(keyId, quota.month), counterName(keyId, quota.day)];
+  const whole = counterName(accountCounter(account), quota.month);
   writer.atCommit((at) => {
-    const used = at.count(month) + counted;
+    const used = at.count(counterName(counter, quota.month)) + counted;
     if (limit !== null && used > limit) return false;
-    at.setCount(month, used);
+    // Also where the account has no limit now: it may get one, and what its keys have used then counts.
+    at.setCount(whole, at.count(whole) + counted);
+    at.setCount(month, at.count(month) + counted);
     at.setCount(day, at.count(day) + counted);
     return true;
   });
 }
 
 /** Adds to the counts of days and their months. */
-export function addUsage(keyId: string, days: readonly { day: string; count: number }[]): Write<void> {
+export function addUsage(
+  { id: keyId, account }: Pick<KeyRecord, "id" | "account">,
+  days: readonly { day: string; count: number }[],
+): Write<void> {
   return (writer) => {
     for (const { day, count: added } of days) {
       assert(added > 0, "only what was used is added");
-      for (const name of [counterName(keyId, day), counterName(keyId, day.slice(0, "YYYY-MM".length))]) {
+      const month = day.slice(0, "YYYY-MM".length);
+      const whole = counterName(accountCounter(account), month);
+      for (const name of [counterName(keyId, day), counterName(keyId, month), whole]) {
         writer.setCount(name, writer.count(name) + added);
       }
     }
@@ -134,7 +143,11 @@ export function dueFacts(environment: Environment, nowMs: number, countMax: numb
 /** Moves facts of one user that have expired to the history. */
 export function endFacts(due: readonly DueFact[], nowMs: number, historyMax: number): Write<EndedFact[]> {
   return (writer) => {
-    const [{ account, userId }] = due;
+    const { account, userId } = elementAt(due, 0);
+    assert(
+      due.every(({ endedAtMs }) => endedAtMs <= nowMs),
+      "what ends has expired",
+    );
     const changes = due.map(({ place, label }) => ({ kind: "expire", place, label }) as const);
     const outcome = atOnce(prepare(writer, { account, userId, changes, places: [], nowMs }, historyMax));
     // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
@@ -155,7 +168,19 @@ export function saveCodes(account: string, userId: string, codes: readonly Place
       if (bytes === undefined) continue;
       const fact = unpackFact(place, label, bytes);
       if (fact.revision !== revision || fact.value !== value) continue;
-      writer.put("facts", key, packFact({ ...fact, code }));
+      writer.put("facts", key, packFact({ ...fact, code }, unpackVector(bytes)));
+    }
+  };
+}
+
+/** With the same revision a fact has the same value. */
+export function saveVectors(account: string, userId: string, vectors: readonly PlacedVector[]): Write<void> {
+  return (writer) => {
+    for (const { place, label, revision, vector } of vectors) {
+      const key = factKey(account, userId, { place, label });
+      const bytes = writer.get("facts", key);
+      const fact = bytes && unpackFact(place, label, bytes);
+      if (fact?.revision === revision) writer.put("facts", key, packFact(fact, vector));
     }
   };
 }

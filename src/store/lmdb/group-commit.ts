@@ -7,7 +7,7 @@
  * written until the disk has answered: queued and new writes are refused as not stored.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert, elementAt } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import { FairTurns } from "../../base/fair-turns.ts";
@@ -29,6 +29,8 @@ export interface GroupCommitOptions {
   readonly atStep: AtStep;
   /** Whether what is written is still in the data folder. Asked before and after each commit. */
   readonly isOwner: () => boolean;
+  /** The data folder, for the operator. */
+  readonly folder?: string;
   /** Free bytes of the disk. lmdb can end the process on a full disk, so a group is refused before that. */
   readonly freeBytes?: () => number;
   /** Called when a failed commit has left an environment that lmdb neither reads nor writes any more. */
@@ -180,6 +182,7 @@ export class GroupCommit {
         const prepared = new LongWriter(this.#environment);
         queued.result = await inSlices(prepare(prepared), turn);
         await this.#inTurn(async () => {
+          assert(this.#locks.isLocked(user), "a user is locked until what was prepared is stored");
           const writer = new Writer(this.#environment());
           isPrepared = prepared.conclude(writer);
           const ended = this.#metrics.begin();
@@ -208,8 +211,8 @@ export class GroupCommit {
     if (!isOwner()) return this.#refuse(answers, storeUnavailable(LOST));
     if (changes.length + log.count > 0) {
       const bytesMax = ROOM_BYTES_MIN + changes.length * CHANGE_BYTES_MAX + LOG_SHARE * log.sizeBytes;
-      if (freeBytes !== undefined && freeBytes() < bytesMax)
-        return this.#refuse(answers, storeUnavailable("The disk is nearly full."));
+      const roomBytes = freeBytes?.() ?? Number.POSITIVE_INFINITY;
+      if (roomBytes < bytesMax) return this.#refuse(answers, this.#diskFull(roomBytes, bytesMax));
       const committed = log.count === 0 ? environment.commit(changes) : environment.commitLog(log, changes);
       atStep("group: sent");
       try {
@@ -232,6 +235,13 @@ export class GroupCommit {
     return true;
   }
 
+  /** Callers are not told which folder it is. */
+  #diskFull(freeBytes: number, bytesMax: number): Failure {
+    const [free, needed] = [freeBytes, bytesMax].map((bytes) => Math.floor(bytes / 1024));
+    const reason = `the disk of the data folder ${this.#options.folder} is nearly full: ${free} KiB are free, a commit needs ${needed}; make room, no restart is needed`;
+    return storeUnavailable("The disk is nearly full.", undefined, reason);
+  }
+
   async #tellOfLog(log: ChangeLog): Promise<void> {
     let part: Change[] = [];
     for (const change of log.records()) {
@@ -250,7 +260,8 @@ export class GroupCommit {
     const answers: Queued[] = [];
     let count = 0;
     do {
-      const queued = this.#queue[count++];
+      const queued = elementAt(this.#queue, count++);
+      assert(!this.#locks.isLocked(queued.user), "the writes of a locked user wait");
       if (queued.long?.isLong(writer)) {
         const rest = this.#locks.lock(queued.long.user, this.#queue.slice(count));
         this.#queue = [...this.#queue.slice(0, count), ...rest];
@@ -308,8 +319,9 @@ function commitFailure(error: unknown): Failure {
     : outcomeUnknown("The store failed while it wrote.", error);
 }
 
-function storeUnavailable(detail: string, cause?: unknown): Failure {
-  return new Failure("store_unavailable", detail, { retryAfterS: RETRY_AFTER_S, cause });
+function storeUnavailable(detail: string, cause?: unknown, reason?: string): Failure {
+  const more = reason === undefined ? {} : { reason };
+  return new Failure("store_unavailable", detail, { retryAfterS: RETRY_AFTER_S, cause, ...more });
 }
 
 function outcomeUnknown(detail: string, cause?: unknown): Failure {

@@ -5,10 +5,11 @@
  * was beyond a limit does not come back.
  */
 
+import { elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import { DataFolderError } from "./data-folder.ts";
 import { dayOfAnswer, splitFactKey, splitHistoryKey } from "./entry-keys.ts";
-import { type Environment, FIRST_KEY } from "./environment.ts";
+import { type Environment, FIRST_KEY, keyAfter } from "./environment.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { HISTORY_IN_FORCE, HISTORY_LIMIT, packNumber, unpackNumber } from "./records.ts";
 import { UserWrites } from "./user-facts.ts";
@@ -94,7 +95,7 @@ function shortenPage(start: Buffer, options: HistoryLimit): Write<Buffer | undef
       byFact.set(name, known);
     }
     for (const { fact, ordinals } of byFact.values()) shortenOne(writer, fact, ordinals, options);
-    return keys.length < PAGE ? undefined : Buffer.concat([keys[PAGE - 1], Buffer.of(0)]);
+    return keys.length < PAGE ? undefined : keyAfter(elementAt(keys, PAGE - 1));
   };
 }
 

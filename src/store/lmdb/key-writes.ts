@@ -1,5 +1,6 @@
-/** The writes of keys, labels and key requests. */
+/** What belongs to an account: the writes of keys, labels and key requests, and the reads of labels and of what keys have used. */
 
+import { isDeepStrictEqual } from "node:util";
 import { assert } from "../../base/assert.ts";
 import { addedLabel, changedLabel, removedLabel } from "../../memory/label-records.ts";
 import type {
@@ -8,15 +9,21 @@ import type {
   AddLabelOutcome,
   ChangeLabelOutcome,
   KeyApproval,
+  KeyChange,
+  KeyGrant,
   KeyRecord,
   KeyRequest,
   LabelChange,
   LabelRecord,
 } from "../../memory/records.ts";
-import { goneLabelKey, labelKey, rangeBelow, strictKey } from "./entry-keys.ts";
-import { packJson, packNumber, unpackJson } from "./records.ts";
+import { counterKey, goneLabelKey, labelKey, rangeBelow, strictKey } from "./entry-keys.ts";
+import { type Environment, FIRST_KEY } from "./environment.ts";
+import { packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { noteForgetting } from "./user-facts.ts";
 import type { Write, Writer } from "./writer.ts";
+
+/** Ids of keys are texts. */
+const LAST_KEY = Buffer.of(255);
 
 export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyOutcome> {
   return (writer) => {
@@ -49,10 +56,21 @@ function holdsFacts(writer: Writer, account: Buffer): boolean {
   return writer.environment.keys("facts", { ...rangeBelow(account), limit: 1 }).length > 0;
 }
 
-export function changeKey(
-  id: string,
-  change: { revokedAtMs?: number; expiresAtMs?: number | null },
-): Write<KeyRecord | undefined> {
+export function changeAccount(
+  account: string,
+  monthlyLimit: number | null,
+): Write<AccountRecord | undefined> {
+  return (writer) => {
+    const bytes = writer.get("accounts", Buffer.from(account));
+    if (bytes === undefined) return undefined;
+    const { monthlyLimit: _, ...before } = unpackJson<AccountRecord>(bytes);
+    const record = monthlyLimit === null ? before : { ...before, monthlyLimit };
+    writer.put("accounts", Buffer.from(account), packJson(record));
+    return record;
+  };
+}
+
+export function changeKey(id: string, { month: _, ...change }: KeyChange): Write<KeyRecord | undefined> {
   return (writer) => {
     const bytes = writer.get("keys", Buffer.from(id));
     if (bytes === undefined) return undefined;
@@ -62,6 +80,34 @@ export function changeKey(
     const record = { ...before, ...change, revokedAtMs };
     writer.put("keys", Buffer.from(id), packJson(record));
     return record;
+  };
+}
+
+/** Only what was read: of two nodes, or two requests, that use one refresh token, one is the first. */
+export function changeGrant(id: string, before: KeyGrant, after: KeyGrant): Write<boolean> {
+  return (writer) => {
+    const bytes = writer.get("keys", Buffer.from(id));
+    const record = bytes && unpackJson<KeyRecord>(bytes);
+    if (record === undefined || record.revokedAtMs !== null) return false;
+    if (!isDeepStrictEqual(record.grant, before)) return false;
+    writer.put("keys", Buffer.from(id), packJson({ ...record, grant: after }));
+    return true;
+  };
+}
+
+export function removeGrants(account: string, user: string, endedBeforeMs: number): Write<void> {
+  return (writer) => {
+    for (const { key, value } of writer.entries("keys", { start: FIRST_KEY, end: LAST_KEY })) {
+      const { grant, hash, revokedAtMs, expiresAtMs, ...record } = unpackJson<KeyRecord>(value);
+      const endedAtMs = Math.min(
+        revokedAtMs ?? Number.POSITIVE_INFINITY,
+        expiresAtMs ?? Number.POSITIVE_INFINITY,
+      );
+      const isGone = grant !== undefined && endedAtMs < endedBeforeMs;
+      if (!isGone || record.account !== account || record.user !== user) continue;
+      writer.remove("keys", key);
+      writer.remove("key-hashes", Buffer.from(hash, "hex"));
+    }
   };
 }
 
@@ -161,4 +207,22 @@ function putLabel(writer: Writer, account: string, label: LabelRecord): void {
   const [key, other] = label.removed === true ? [gone, live] : [live, gone];
   writer.put("labels", key, packJson(label));
   if (writer.has("labels", other)) writer.remove("labels", other);
+}
+
+/** In channel order. */
+export function readLabels(environment: Environment, account: string): LabelRecord[] {
+  return environment
+    .entries("labels", rangeBelow(Buffer.from(account)))
+    .map(({ value }) => unpackJson<LabelRecord>(value))
+    .sort((a, b) => a.channel - b.channel);
+}
+
+/** Days with use, both ends included. */
+export function readDailyUsage(environment: Environment, keyId: string, fromDay: string, toDay: string) {
+  const start = counterKey(keyId, fromDay);
+  const end = counterKey(keyId, `${toDay}~`);
+  return environment
+    .entries("counters", { start, end })
+    .map(({ key, value }) => ({ day: key.toString("utf8", keyId.length + 1), count: unpackNumber(value) }))
+    .filter(({ day }) => day.length === 10);
 }

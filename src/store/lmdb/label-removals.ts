@@ -9,7 +9,7 @@ import { readingOf } from "../../memory/law/law.ts";
 import type { WriteRequest } from "../../memory/ports.ts";
 import type { RemoveLabelOutcome } from "../../memory/records.ts";
 import { isOfLabel, rangeBelow } from "./entry-keys.ts";
-import type { Environment } from "./environment.ts";
+import { type Environment, pagesFrom } from "./environment.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { removeLabel } from "./key-writes.ts";
 import { EVERYBODY } from "./user-locks.ts";
@@ -56,12 +56,10 @@ export class LabelRemovals {
     // Writes that came before are on disk then.
     await this.#commit.run(() => {}, EVERYBODY);
     for (const table of ["facts", "history"] as const) {
-      let { start, end } = rangeBelow(Buffer.from(account));
-      for (;;) {
-        const keys = this.#environment().keys(table, { start, end, limit: PAGE });
+      const { start, end } = rangeBelow(Buffer.from(account));
+      const read = (page: object) => this.#environment().keys(table, { ...page, end });
+      for (const keys of pagesFrom(start, PAGE, read)) {
         if (keys.some((key) => isOfLabel(key, label))) return "in_use";
-        if (keys.length < PAGE) break;
-        start = Buffer.concat([keys[keys.length - 1], Buffer.of(0)]);
         await new Promise((resolve) => setImmediate(resolve));
       }
     }

@@ -15,8 +15,11 @@ import { dayOfAnswer, expiryDayOf } from "./entry-keys.ts";
 import {
   type Change,
   describeKey,
+  type Entry,
   type Environment,
+  FIRST_KEY,
   isSound,
+  pagesFrom,
   TABLES,
   type TableName,
 } from "./environment.ts";
@@ -69,9 +72,7 @@ export class LiveCopy {
     this.#atStep("copy: begun");
     const total = TABLES.reduce((sum, table) => sum + this.#from.entryCount(table), 0);
     for (const table of TABLES) {
-      for (let start: Buffer | undefined = Buffer.of(0); start !== undefined; ) {
-        if (this.#stopped) throw new Failure("store_unavailable", "The store is closed.");
-        const page = this.#from.records(table, { start, limit: PAGE });
+      for (const page of pagesFrom(FIRST_KEY, PAGE, (range) => this.#nextPage(table, range))) {
         const kept = page.filter(({ key }) => !isForgetting(table, key) && !this.#isOver(table, key));
         for (const { key, value } of kept) {
           if (!isSound(table, key, value)) this.#damaged.push(`${table} ${describeKey(key)}`);
@@ -81,12 +82,15 @@ export class LiveCopy {
         while (this.#changed.size > PAGE) await this.#to.copy(this.#takeChanged());
         this.#atStep("copy: page written");
         this.#entries += kept.length;
-        assert(page.length <= PAGE, "a page has no more entries than were asked for");
         progress(this.#entries, total);
-        start = page.length < PAGE ? undefined : Buffer.concat([page.at(-1)!.key, Buffer.of(0)]);
       }
     }
     this.#atStep("copy: complete");
+  }
+
+  #nextPage(table: TableName, range: { readonly start: Buffer; readonly limit: number }): Entry[] {
+    if (this.#stopped) throw new Failure("store_unavailable", "The store is closed.");
+    return this.#from.records(table, range);
   }
 
   /** What was answered to a request of days ago. */

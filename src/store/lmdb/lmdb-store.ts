@@ -5,24 +5,25 @@
  */
 
 import { join } from "node:path";
-import { assert, assertInteger } from "../../base/assert.ts";
+import { assert, assertInteger, elementAt } from "../../base/assert.ts";
 import { monotonicClock, type SteadyClock, systemClock } from "../../base/clock.ts";
 import { FairTurns } from "../../base/fair-turns.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { atOnce, inSlices, type Sliced } from "../../base/slices.ts";
 import { noStep } from "../../base/steps.ts";
+import { eraseUser } from "../../memory/erasure.ts";
 import type {
   BackupReport,
   CompactReport,
   FactRecord,
-  LifeAsked,
+  LifeQuery,
+  OperatorStore,
   PlacedCode,
+  PlacedVector,
   Progress,
   Store,
   StoreStatistics,
-  UserDescription,
-  UserLife,
   UserState,
   View,
   WriteOutcome,
@@ -30,16 +31,14 @@ import type {
 } from "../../memory/ports.ts";
 import type {
   AccountRecord,
-  AddKeyOutcome,
   EndedFact,
   FreeLabel,
   KeyApproval,
   KeyRecord,
   KeyRequest,
   LabelRecord,
-  Place,
+  OperatorRecord,
 } from "../../memory/records.ts";
-import { readDailyUsage, readLabels } from "./account-reads.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
 import { counterKey, PLACES, strictKey, USERS } from "./entry-keys.ts";
 import { Environment, type Reader, type TableName } from "./environment.ts";
@@ -47,7 +46,6 @@ import {
   countFacts,
   describeUser,
   findDamage,
-  type ListOptions,
   listPlaces,
   listUsers,
   nextEndIn,
@@ -56,9 +54,10 @@ import {
   readLife,
   readStamp,
   readUser,
+  readVectors,
   walkUsers,
 } from "./fact-reads.ts";
-import { addUsage, dueFacts, endFacts, saveCodes, userName, writeFacts } from "./fact-writes.ts";
+import { addUsage, dueFacts, endFacts, saveCodes, saveVectors, userName, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./histories.ts";
@@ -67,15 +66,21 @@ import {
   addKey,
   addKeyRequest,
   addLabel,
+  changeAccount,
+  changeGrant,
   changeKey,
   changeLabel,
   changeStrict,
   decideKeyRequest,
   deleteKeyRequest,
+  readDailyUsage,
+  readLabels,
+  removeGrants,
   touchKeys,
 } from "./key-writes.ts";
 import { LabelRemovals } from "./label-removals.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
+import { operatorsIn } from "./operators.ts";
 import { FORGOTTEN, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
@@ -85,6 +90,8 @@ const PAGE = 256;
 /** Facts that are read in one go: in less than a millisecond. */
 const FACTS_AT_ONCE = 64;
 const PROBE = Buffer.from("probe");
+/** After a change in these the keys have another version. */
+const KEYS_TABLES: ReadonlySet<string> = new Set(["keys", "labels", "operators", "accounts"]);
 /** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
 const CORRUPT_RECORDS = "sideband_corrupt_records_total";
@@ -92,6 +99,7 @@ const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 export class LmdbStore implements Store {
   /** Does not go back; what it knows is kept in the store. */
   readonly clock: SteadyClock;
+  readonly operators: OperatorStore;
   readonly #warn: (line: string) => void;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
@@ -130,8 +138,12 @@ export class LmdbStore implements Store {
       onCommitted: (changes) => {
         this.#copies.note(changes);
         // Here, not where a write is answered: a change that the disk confirms late counts too.
-        if (changes.some(({ table }) => table === "keys" || table === "labels")) this.#keysVersion += 1;
+        if (changes.some(({ table }) => KEYS_TABLES.has(table))) this.#keysVersion += 1;
       },
+    });
+    this.operators = operatorsIn({
+      list: () => this.#all<OperatorRecord>("operators"),
+      run: async (write) => this.#commit.run(write),
     });
     this.#removals = new LabelRemovals(this.#commit, () => this.#readable(), this.clock);
     this.#copies = new StoreCopies({
@@ -199,13 +211,9 @@ export class LmdbStore implements Store {
     this.#inUse = store;
   }
 
-  readFact(view: View, label: string): FactRecord | undefined {
-    return readFact(this.#readable(), view, label);
-  }
+  readFact = (view: View, label: string): FactRecord | undefined => readFact(this.#readable(), view, label);
 
-  readStamp(account: string, userId: string): string | undefined {
-    return readStamp(this.#readable(), account, userId);
-  }
+  readStamp = (account: string, userId: string) => readStamp(this.#readable(), account, userId);
 
   readUser(view: View): UserState | undefined | Promise<UserState | undefined> {
     const environment = this.#readable();
@@ -213,17 +221,17 @@ export class LmdbStore implements Store {
     return this.#readInSlices(view.account, (reader) => readUser(reader, view));
   }
 
-  readLife(account: string, userId: string, options: LifeAsked): Promise<UserLife | undefined> {
-    return this.#readInSlices(account, (reader) => readLife(reader, account, userId, options));
-  }
+  readLife = (account: string, userId: string, options: LifeQuery) =>
+    this.#readInSlices(account, (reader) => readLife(reader, account, userId, options));
 
-  listPlaces(account: string, userId: string): Promise<Place[]> {
-    return this.#readInSlices(account, (reader) => listPlaces(reader, account, userId));
-  }
+  listPlaces = (account: string, userId: string) =>
+    this.#readInSlices(account, (reader) => listPlaces(reader, account, userId));
 
-  describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
-    return this.#readInSlices(account, (reader) => describeUser(reader, account, userId, nowMs));
-  }
+  describeUser = (account: string, userId: string, nowMs: number) =>
+    this.#readInSlices(account, (reader) => describeUser(reader, account, userId, nowMs));
+
+  readVectors = (account: string, userId: string) =>
+    this.#readInSlices(account, (reader) => readVectors(reader, account, userId));
 
   readFreeLabels(...asked: Parameters<Store["readFreeLabels"]>): FreeLabel[] {
     return readFreeLabels(this.#readable(), ...asked);
@@ -240,48 +248,31 @@ export class LmdbStore implements Store {
     return this.#commit.runLong(writeFacts(request, this.historyMax));
   }
 
-  saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {
-    return this.#commit.run(saveCodes(account, userId, codes), userName(account, userId));
+  saveCodes = (account: string, userId: string, codes: readonly PlacedCode[]) =>
+    this.#commit.run(saveCodes(account, userId, codes), userName(account, userId));
+
+  saveVectors = (account: string, userId: string, vectors: readonly PlacedVector[]) =>
+    this.#commit.run(saveVectors(account, userId, vectors), userName(account, userId));
+
+  forgetUser(...erased: Parameters<Store["forgetUser"]>) {
+    return eraseUser(this, this.clock.now(), ...erased);
   }
 
-  async forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
-    const changes = [{ kind: "erase", within: place ?? null } as const];
-    const outcome = await this.write({ account, userId, changes, places: [], nowMs: this.clock.now() });
-    assert(outcome.outcome === "stored" && outcome.report !== undefined, "an erasure is reported");
-    return outcome.report.erased === true;
-  }
+  listUsers: Store["listUsers"] = async (...given) => listUsers(this.#readable(), ...given);
 
-  async listUsers(account: string, options: ListOptions): Promise<string[]> {
-    return listUsers(this.#readable(), account, options);
-  }
+  readLabels = (account: string): LabelRecord[] => readLabels(this.#readable(), account);
 
-  readLabels(account: string): LabelRecord[] {
-    return readLabels(this.#readable(), account);
-  }
+  addLabel: Store["addLabel"] = (...given) => this.#commit.run(addLabel(...given));
 
-  addLabel(account: string, label: Omit<LabelRecord, "channel">) {
-    return this.#commit.run(addLabel(account, label));
-  }
+  changeLabel: Store["changeLabel"] = (...given) => this.#commit.run(changeLabel(...given));
 
-  changeLabel(...changed: Parameters<Store["changeLabel"]>) {
-    return this.#commit.run(changeLabel(...changed));
-  }
+  removeLabel: Store["removeLabel"] = (...given) => this.#removals.remove(...given);
 
-  removeLabel(account: string, label: string) {
-    return this.#removals.remove(account, label);
-  }
+  readStrict = (account: string): boolean => this.#readable().has("labels", strictKey(account));
 
-  readStrict(account: string): boolean {
-    return this.#readable().has("labels", strictKey(account));
-  }
+  changeStrict: Store["changeStrict"] = (...given) => this.#commit.run(changeStrict(...given));
 
-  changeStrict(account: string, isStrict: boolean): Promise<void> {
-    return this.#commit.run(changeStrict(account, isStrict));
-  }
-
-  walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
-    return walkUsers(() => this.#readable(), account);
-  }
+  walkUsers = (account?: string) => walkUsers(() => this.#readable(), account);
 
   findKey(hash: string): KeyRecord | undefined {
     const id = this.#readable().get("key-hashes", Buffer.from(hash, "hex"));
@@ -300,61 +291,52 @@ export class LmdbStore implements Store {
     return keys.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
   }
 
-  async listAccounts(): Promise<AccountRecord[]> {
-    return this.#all<AccountRecord>("accounts");
+  readAccount(account: string): AccountRecord | undefined {
+    const bytes = this.#readable().get("accounts", Buffer.from(account));
+    return bytes && unpackJson<AccountRecord>(bytes);
   }
 
-  async addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome> {
-    return this.#commit.run(addKey(record, approval));
-  }
+  changeAccount: Store["changeAccount"] = (account, monthlyLimit) =>
+    this.#commit.run(changeAccount(account, monthlyLimit));
 
-  async changeKey(id: string, change: Parameters<Store["changeKey"]>[1]): Promise<KeyRecord | undefined> {
-    return this.#commit.run(changeKey(id, change));
-  }
+  listAccounts = async (): Promise<AccountRecord[]> => this.#all<AccountRecord>("accounts");
+
+  addKey = async (record: KeyRecord, approval?: KeyApproval) => this.#commit.run(addKey(record, approval));
+
+  changeKey: Store["changeKey"] = (...given) => this.#commit.run(changeKey(...given));
+
+  changeGrant: Store["changeGrant"] = (...given) => this.#commit.run(changeGrant(...given));
+  removeGrants: Store["removeGrants"] = (...given) => this.#commit.run(removeGrants(...given));
 
   async touchKeys(uses: ReadonlyMap<string, number>): Promise<void> {
     if (uses.size > 0) await this.#commit.run(touchKeys(uses));
   }
 
-  keysVersion(): number {
-    return this.#keysVersion;
-  }
+  keysVersion = (): number => this.#keysVersion;
 
   readUsage(keyId: string, month: string): number {
     return unpackNumber(this.#readable().peek("counters", counterKey(keyId, month)));
   }
 
-  async readDailyUsage(keyId: string, fromDay: string, toDay: string) {
-    return readDailyUsage(this.#readable(), keyId, fromDay, toDay);
-  }
+  readDailyUsage: Store["readDailyUsage"] = async (...given) => readDailyUsage(this.#readable(), ...given);
 
-  addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void> {
-    return this.#commit.run(addUsage(key.id, days));
-  }
+  addUsage: Store["addUsage"] = (...given) => this.#commit.run(addUsage(...given));
 
-  addKeyRequest(request: KeyRequest): Promise<void> {
-    return this.#commit.run(addKeyRequest(request));
-  }
+  addKeyRequest = (request: KeyRequest): Promise<void> => this.#commit.run(addKeyRequest(request));
 
   async listKeyRequests(): Promise<KeyRequest[]> {
     return this.#all<KeyRequest>("key-requests").sort((a, b) => a.createdAtMs - b.createdAtMs);
   }
 
-  decideKeyRequest(
-    id: string,
-    decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
-  ): Promise<KeyRequest | undefined> {
-    return this.#commit.run(decideKeyRequest(id, decision));
-  }
+  decideKeyRequest: Store["decideKeyRequest"] = (...given) => this.#commit.run(decideKeyRequest(...given));
 
-  deleteKeyRequest(id: string): Promise<boolean> {
-    return this.#commit.run(deleteKeyRequest(id, this.clock.now()));
-  }
+  deleteKeyRequest = (id: string) => this.#commit.run(deleteKeyRequest(id, this.clock.now()));
 
   /** A full disk may still have room for these few bytes, so a commit that failed moments ago counts too. */
   async probe(): Promise<void> {
     const failure = this.#commit.recentFailure;
     if (failure !== undefined) throw failure;
+    this.readStamp("@probe", "@probe");
     await this.#commit.run((writer) => writer.put("meta", PROBE, packNumber(this.clock.now())));
   }
 
@@ -384,19 +366,15 @@ export class LmdbStore implements Store {
 
   async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
     const ended = dueFacts(this.#readable(), nowMs, PAGE).map((due) => {
-      const [{ account, userId }] = due;
+      const { account, userId } = elementAt(due, 0);
       return this.#commit.run(endFacts(due, nowMs, this.historyMax), userName(account, userId));
     });
     return (await Promise.all(ended)).flat();
   }
 
-  nextEndMs(): number | undefined {
-    return nextEndIn(this.#readable());
-  }
+  nextEndMs = (): number | undefined => nextEndIn(this.#readable());
 
-  findDamage(): AsyncGenerator<string> {
-    return findDamage(() => this.#readable());
-  }
+  findDamage = () => findDamage(() => this.#readable());
 
   /** Rewrites the store without the bytes of what was forgotten or overwritten before it began. */
   async compact(progress?: Progress): Promise<CompactReport> {
@@ -405,8 +383,7 @@ export class LmdbStore implements Store {
   }
 
   async #shortenHistories(nowMs: number): Promise<void> {
-    const historyMax = this.historyMax;
-    await shortenHistories(this.#commit, this.#readable(), { historyMax, nowMs });
+    await shortenHistories(this.#commit, this.#readable(), { historyMax: this.historyMax, nowMs });
   }
 
   /**

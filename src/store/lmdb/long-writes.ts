@@ -4,13 +4,14 @@
  * change meanwhile, such as counters, is left until then.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert, elementAt } from "../../base/assert.ts";
 import type { Sliced } from "../../base/slices.ts";
 import {
   type Change,
   type Entry,
   type Environment,
   type PackedChanges,
+  pagesFrom,
   recordOf,
   TABLES,
   type TableName,
@@ -65,7 +66,7 @@ export class ChangeLog implements PackedChanges {
   *records(): Generator<Change> {
     for (const { bytes, length } of this.chunks) {
       for (let at = 0; at < length; ) {
-        const table = TABLES[bytes[at]];
+        const table = elementAt(TABLES, bytes.readUInt8(at));
         const keyEnd = at + HEADER_BYTES + bytes.readUInt16LE(at + 1);
         const end = keyEnd + bytes.readUInt32LE(at + 3);
         const key = bytes.subarray(at + HEADER_BYTES, keyEnd);
@@ -104,13 +105,8 @@ export class LongWriter extends Writer {
     return this.environment.keys(table, range);
   }
 
-  override *keyPages(table: TableName, { start, end }: { start: Buffer; end: Buffer }): Generator<Buffer[]> {
-    for (let next = start; ; ) {
-      const page = this.environment.keys(table, { start: next, end, limit: PAGE });
-      yield page;
-      if (page.length < PAGE) return;
-      next = Buffer.concat([page[PAGE - 1], Buffer.of(0)]);
-    }
+  override keyPages(table: TableName, { start, end }: { start: Buffer; end: Buffer }): Generator<Buffer[]> {
+    return pagesFrom(start, PAGE, (page) => this.environment.keys(table, { ...page, end }));
   }
 
   override entries(table: TableName, range: { start: Buffer; end: Buffer }): Entry[] {

@@ -13,10 +13,11 @@ import {
   dataSize,
   FIRST_FORMAT,
   FolderInUseError,
+  foreignFile,
   freeBytesOf,
-  isBegun,
-  leastSize,
+  isLmdbFile,
   makeStoreFolder,
+  minSizeBytes,
   NAME_FILE,
   nameStore,
   readStoreNote,
@@ -148,7 +149,8 @@ function noteOwner(lock: FolderLock): void {
 }
 
 function notWritable(folder: string, error: unknown): DataFolderError {
-  return new DataFolderError(`cannot write to the data folder ${folder}: ${(error as Error).message}`);
+  const cause = foreignFile(folder, error) ?? (error as Error).message;
+  return new DataFolderError(`cannot write to the data folder ${folder}: ${cause}`);
 }
 
 /** lmdb maps its files into memory: on a disk that has no room for them, touching a page would end the process. */
@@ -166,8 +168,9 @@ function requireRoom(folder: string, freeBytes: number, bytesMin: number): void 
 function requireStore(folder: string, name: string): void {
   const store = join(folder, name);
   const size = dataSize(store);
-  if (size >= leastSize(store) && isBegun(store)) return;
-  const what = size === 0 ? "is missing or empty" : size < leastSize(store) ? "is truncated" : "is damaged";
+  if (size >= minSizeBytes(store) && isLmdbFile(store)) return;
+  const what =
+    size === 0 ? "is missing or empty" : size < minSizeBytes(store) ? "is truncated" : "is damaged";
   throw new DataFolderError(
     `${folder} names the store ${name}, which ${what}: nothing was changed; restore a backup, or correct sideband.json`,
   );
@@ -210,7 +213,7 @@ async function isEmptyStore(store: string): Promise<boolean> {
   // An interrupted restore.
   if (existsSync(draftOf(join(store, DATA_FILE)))) return false;
   if (dataSize(store) <= SIZE_BYTES_MIN) return true;
-  if (!isBegun(store)) return false;
+  if (!isLmdbFile(store)) return false;
   const environment = new Environment(store);
   try {
     return TABLES.every((table) => environment.entryCount(table) === 0);

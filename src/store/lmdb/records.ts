@@ -3,7 +3,7 @@
  * environment has checked the checksums before records get here.
  */
 
-import { assert, assertInteger } from "../../base/assert.ts";
+import { assert, assertInteger, elementAt } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { FACT_ORIGINS, type FactOrigin } from "../../base/fact-origins.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
@@ -29,7 +29,11 @@ export function isForgetting(table: TableName, key: Buffer): boolean {
 }
 
 const FACT_HEADER_BYTES = 35;
-/** In the length of a session, which has ten bits at most: where a value comes from, and that a fact has the number of its label. */
+/** In the length of a writer: that a fact has a vector. */
+const VECTOR = 2 ** 15;
+const VECTOR_LENGTH_BYTES = 2;
+/** In the length of a session, which has ten bits at most: its pin, where a value comes from, and that a fact has the number of its label. */
+const PINNED = 2 ** 12;
 const ORIGIN = 2 ** 13;
 const NUMBERED = 2 ** 15;
 const NUMBER_BYTES = 4;
@@ -44,10 +48,11 @@ const USER_BYTES = 26 + PLACE_BYTES;
 /**
  * revision 6 · time of writing 6 · time since when it has the value 6 · time of expiry 6 (0: it does not expire) ·
  * ordinal 4 · codebook version 1 (0: no code) · code length in bits 2 · lengths of writer and session 2 + 2 (0: none),
- * the latter with the origin ·
- * where the person has made the label: its number 4 · with a code: its checksum 4, its bits · writer · session · value
+ * the latter with pin and origin ·
+ * where the person has made the label: its number 4 · with a code: its checksum 4, its bits · with a vector: its
+ * length 2, its bytes · writer · session · value
  */
-export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
+export function packFact(fact: Omit<FactRecord, "label" | "place">, vector?: Uint8Array): Buffer {
   const codeBytes = fact.code === undefined ? 0 : CRC32_BYTES + Math.ceil(fact.code.bits.length / 8);
   const texts = packTexts(fact);
   assert(fact.value !== "", "a value has a byte");
@@ -55,7 +60,8 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
   assertInteger(fact.updatedAtMs, 0, TIME_MS_MAX, "the time of a fact");
   assertInteger(fact.ordinal, 1, HEAD - 1, "the ordinal of a fact");
   const codeStart = FACT_HEADER_BYTES + (fact.number === undefined ? 0 : NUMBER_BYTES);
-  const out = Buffer.allocUnsafe(codeStart + codeBytes + texts.length);
+  const vectorBytes = vector === undefined ? 0 : VECTOR_LENGTH_BYTES + vector.length;
+  const out = Buffer.allocUnsafe(codeStart + codeBytes + vectorBytes + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
   out.writeUIntBE(fact.sinceMs, 12, 6);
@@ -63,7 +69,7 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
   out.writeUInt32BE(fact.ordinal, 24);
   out[28] = fact.code?.version ?? 0;
   out.writeUInt16BE(fact.code?.bits.length ?? 0, 29);
-  out.writeUInt16BE(texts.writerBytes, 31);
+  out.writeUInt16BE(texts.writerBytes + (vector === undefined ? 0 : VECTOR), 31);
   out.writeUInt16BE(texts.session + (fact.number === undefined ? 0 : NUMBERED), 33);
   if (fact.number !== undefined) out.writeUInt32BE(fact.number, FACT_HEADER_BYTES);
   if (fact.code !== undefined) {
@@ -73,24 +79,43 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">): Buffer {
     out.writeUInt32BE(fact.code.checksum, codeStart);
     out.set(fact.code.bits.bytes.subarray(0, codeBytes - CRC32_BYTES), codeStart + CRC32_BYTES);
   }
-  out.write(texts.text, codeStart + codeBytes);
+  if (vector !== undefined) {
+    out.writeUInt16BE(vector.length, codeStart + codeBytes);
+    out.set(vector, codeStart + codeBytes + VECTOR_LENGTH_BYTES);
+  }
+  out.write(texts.text, codeStart + codeBytes + vectorBytes);
   return out;
+}
+
+/** Where the parts of a fact's record are. */
+function partsOf(bytes: Buffer) {
+  const version = bytes.readUInt8(28);
+  const headerEnd = FACT_HEADER_BYTES + (bytes.readUInt16BE(33) >= NUMBERED ? NUMBER_BYTES : 0);
+  const codeStart = headerEnd + (version === 0 ? 0 : CRC32_BYTES);
+  const codeEnd = codeStart + Math.ceil(bytes.readUInt16BE(29) / 8);
+  const hasVector = bytes.readUInt16BE(31) >= VECTOR;
+  const vectorStart = codeEnd + (hasVector ? VECTOR_LENGTH_BYTES : 0);
+  const textStart = vectorStart + (hasVector ? bytes.readUInt16BE(codeEnd) : 0);
+  return { version, headerEnd, codeStart, codeEnd, hasVector, vectorStart, textStart };
+}
+
+/** Of a fact's record. It is read apart: what a write makes of a fact has none. */
+export function unpackVector(bytes: Buffer): Uint8Array | undefined {
+  const { hasVector, vectorStart, textStart } = partsOf(bytes);
+  return hasVector ? Uint8Array.from(bytes.subarray(vectorStart, textStart)) : undefined;
 }
 
 /** @param withCode false if only the value is needed */
 export function unpackFact(place: Place, label: string, bytes: Buffer, withCode = true): FactRecord {
-  const version = bytes[28];
+  const { version, headerEnd, codeStart, codeEnd, textStart } = partsOf(bytes);
   const bitsLength = bytes.readUInt16BE(29);
   const session = bytes.readUInt16BE(33);
   const isNumbered = session >= NUMBERED;
-  const headerEnd = FACT_HEADER_BYTES + (isNumbered ? NUMBER_BYTES : 0);
-  const codeStart = headerEnd + (version === 0 ? 0 : CRC32_BYTES);
-  const codeEnd = codeStart + Math.ceil(bitsLength / 8);
   // Named one by one: a spread among the other names takes longer than all else here.
-  const { value, writtenBy, sessionId, origin } = unpackTexts(
+  const { value, writtenBy, sessionId, origin, pinned } = unpackTexts(
     bytes,
-    codeEnd,
-    bytes.readUInt16BE(31),
+    textStart,
+    bytes.readUInt16BE(31) % VECTOR,
     isNumbered ? session - NUMBERED : session,
   );
   const fact: FactRecord = {
@@ -105,7 +130,7 @@ export function unpackFact(place: Place, label: string, bytes: Buffer, withCode 
     expiresAtMs: bytes.readUIntBE(18, 6) || null,
     ordinal: bytes.readUInt32BE(24),
   };
-  const known = origin === undefined ? fact : { ...fact, origin };
+  const known = withTerms(fact, { origin, pinned });
   const numbered = isNumbered ? { ...known, number: bytes.readUInt32BE(FACT_HEADER_BYTES) } : known;
   if (version === 0 || !withCode) return numbered;
   const bits = { length: bitsLength, bytes: Uint8Array.from(bytes.subarray(codeStart, codeEnd)) };
@@ -116,7 +141,7 @@ const ENDINGS = ["replaced", "forgotten", "expired", "renamed"] as const;
 
 /**
  * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · time of the end that it would
- * have had 6 (0: none) · how it ended 1 · lengths of writer and session 2 + 2 (0: none), the latter with the origin · where
+ * have had 6 (0: none) · how it ended 1 · lengths of writer and session 2 + 2 (0: none), the latter with pin and origin · where
  * its label was another one: length 2, that label as JSON · writer · session · value
  */
 export function packEarlier(fact: EarlierFact): Buffer {
@@ -157,35 +182,45 @@ export function unpackEarlier(place: Place, label: string, ordinal: number, byte
     sinceMs: bytes.readUIntBE(12, 6),
     ordinal,
     expiresAtMs: bytes.readUIntBE(24, 6) || null,
-    ended: ENDINGS[bytes[30]],
+    ended: elementAt(ENDINGS, bytes.readUInt8(30)),
     endedAtMs: bytes.readUIntBE(18, 6),
     ...(hasFormer ? { former: unpackJson<FormerLabel>(bytes.subarray(formerStart, formerEnd)) } : {}),
   };
 }
 
-type Texts = Pick<FactRecord, "value" | "writtenBy" | "sessionId" | "origin">;
+type Texts = Pick<FactRecord, "value" | "writtenBy" | "sessionId" | "origin" | "pinned">;
 
-/** `session`: its length, and the origin. */
-function packTexts({ value, writtenBy, sessionId, origin }: Texts) {
+/** `session`: its length, the pin and the origin. */
+function packTexts({ value, writtenBy, sessionId, origin, pinned }: Texts) {
   const text = (writtenBy ?? "") + (sessionId ?? "") + value;
   const writerBytes = writtenBy === null ? 0 : Buffer.byteLength(writtenBy);
   const sessionBytes = sessionId === null ? 0 : Buffer.byteLength(sessionId);
-  assert(sessionBytes < ORIGIN, "the length of a session leaves three bits");
-  const session = sessionBytes + (origin === undefined ? 0 : (FACT_ORIGINS.indexOf(origin) + 1) * ORIGIN);
+  assert(sessionBytes < PINNED, "the length of a session leaves four bits");
+  const terms =
+    (origin === undefined ? 0 : (FACT_ORIGINS.indexOf(origin) + 1) * ORIGIN) + (pinned ? PINNED : 0);
+  const session = sessionBytes + terms;
   return { text, length: Buffer.byteLength(text), writerBytes, session };
 }
 
-function unpackTexts(bytes: Buffer, start: number, writerBytes: number, sessionAndOrigin: number): Texts {
-  const sessionBytes = sessionAndOrigin % ORIGIN;
+function unpackTexts(bytes: Buffer, start: number, writerBytes: number, sessionAndTerms: number): Texts {
+  const sessionBytes = sessionAndTerms % PINNED;
   const session = start + writerBytes;
   const value = session + sessionBytes;
-  const texts = {
+  const texts: Texts = {
     value: bytes.toString("utf8", value, bytes.length),
     writtenBy: writerBytes === 0 ? null : bytes.toString("utf8", start, session),
     sessionId: sessionBytes === 0 ? null : bytes.toString("utf8", session, value),
   };
-  const origin: FactOrigin | undefined = FACT_ORIGINS[Math.floor(sessionAndOrigin / ORIGIN) - 1];
-  return origin === undefined ? texts : { ...texts, origin };
+  const origin: FactOrigin | undefined = FACT_ORIGINS[Math.floor(sessionAndTerms / ORIGIN) - 1];
+  return withTerms(texts, { origin, pinned: (sessionAndTerms & PINNED) === 0 ? undefined : true });
+}
+
+type Terms = Pick<Texts, "origin" | "pinned">;
+
+/** Most have neither. */
+function withTerms<T extends Terms>(texts: T, { origin, pinned }: Terms): T {
+  if (origin === undefined && pinned === undefined) return texts;
+  return { ...texts, ...(origin && { origin }), ...(pinned && { pinned }) };
 }
 
 /** Of a place. Facts that have expired count until they are swept. */

@@ -19,14 +19,15 @@ export function findReplay(
   { account, userId, idempotency, nowMs }: Pick<WriteRequest, "account" | "userId" | "idempotency" | "nowMs">,
 ): Replay | "mismatch" | undefined {
   if (idempotency === undefined) return undefined;
-  const { keyId, key, expiresAtMs, fingerprint } = idempotency;
+  const { keyId, key, expiresAtMs, fingerprint, otherFingerprints = [] } = idempotency;
   // The key of a record begins with the day it expires on: for a record that is still valid, a day from today to the last one possible.
   for (let day = expiryDayOf(nowMs); day <= expiryDayOf(expiresAtMs); day++) {
     const name = idempotencyKey(day, keyId, key);
     const bytes = reader.get("idempotency", name);
     const record = bytes && unpackIdempotency(bytes);
     if (record === undefined || record.expiresAtMs <= nowMs) continue;
-    if (!timingSafeEqual(record.fingerprint, fingerprint)) return "mismatch";
+    if (![fingerprint, ...otherFingerprints].some((one) => timingSafeEqual(record.fingerprint, one)))
+      return "mismatch";
     const { channelCount, revision } = record;
     const kept = reader.get("history", answerKey(account, userId, name));
     return {
@@ -56,7 +57,7 @@ export function keepReplay(
   const numbers = { fingerprint, expiresAtMs, channelCount, revision };
   writer.put("idempotency", name, packIdempotency(numbers));
   if (answer === null) return;
-  if (fingerprint[0] % REMOVING === 0) removeOldAnswers(writer, account, userId, nowMs);
+  if (fingerprint[0]! % REMOVING === 0) removeOldAnswers(writer, account, userId, nowMs);
   writer.put("history", answerKey(account, userId, name), Buffer.from(answer));
 }
 

@@ -13,6 +13,7 @@ import {
   Environment,
   FIRST_KEY,
   isSound,
+  pagesFrom,
   TABLES,
   type TableName,
 } from "./environment.ts";
@@ -72,8 +73,7 @@ async function copyTable(
   steps: readonly FormatStep[],
   atStep: AtStep,
 ): Promise<void> {
-  for (let start = FIRST_KEY; ; ) {
-    const page = old.records(table, { start, limit: PAGE });
+  for (const page of pagesFrom(FIRST_KEY, PAGE, (range) => old.records(table, range))) {
     const changes: Change[] = [];
     const damaged: Change[] = [];
     for (const { key, value } of page) {
@@ -84,8 +84,6 @@ async function copyTable(
     await fresh.commit(changes);
     if (damaged.length > 0) await fresh.copy(damaged);
     atStep("upgrade: page written");
-    if (page.length < PAGE) return;
-    start = Buffer.concat([page.at(-1)!.key, Buffer.of(0)]);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

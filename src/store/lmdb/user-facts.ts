@@ -113,15 +113,15 @@ export class UserWrites {
   }
 
   /** Labels with a live fact in the places, but for those that a request names, which are in the memory. */
-  countOthers({ places, changes, nowMs }: WriteRequest, memory: UserMemory): number {
+  countOthers({ places, changes, nowMs, groups }: WriteRequest, memory: UserMemory): number {
     if (!this.#wasKnown) return 0;
     const used = places.filter((place) => this.#place(place).facts > 0);
-    if (used.every((place) => this.#place(place).ending === 0))
+    if (groups === undefined && used.every((place) => this.#place(place).ending === 0))
       return this.#countLabels(used) - memory.countLive(used, nowMs);
     const labels = new Set(
       used
         .flatMap((place) => this.#factsAt(place))
-        .filter((fact) => isLive(fact, nowMs))
+        .filter((fact) => isLive(fact, nowMs) && (groups?.has(fact.label) ?? true))
         .map(({ label }) => label),
     );
     for (const { label } of readingOf({ changes, places }).names) labels.delete(label);
@@ -175,6 +175,7 @@ export class UserWrites {
 
   /** Puts the records that count. */
   #saveCounts(counts: Pick<UserRecord, "revision" | "facts" | "heads" | "numbers">): void {
+    assert(counts.revision >= this.#user.revision, "a revision is not used twice");
     let { places } = this.#user;
     for (const [place, { record, before }] of this.#places) {
       if (this.#isErasing) record.facts = 0;

@@ -24,6 +24,10 @@ export class UserLocks<W extends UserWrite> {
     return count;
   }
 
+  isLocked(user: string | undefined): boolean {
+    return user !== undefined && this.#waiting.has(user);
+  }
+
   get areFree(): boolean {
     return this.#waiting.size === 0;
   }

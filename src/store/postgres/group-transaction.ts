@@ -4,7 +4,7 @@
  * (queries/group-writes). Nothing that is read before the lock is written after it.
  */
 
-import { elementAt } from "../../base/assert.ts";
+import { assert, elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
 import { inSlices, type Sliced } from "../../base/slices.ts";
@@ -25,6 +25,8 @@ export interface GroupOptions {
   readonly isCluster: boolean;
   /** Shares the event loop between accounts. */
   readonly turns: FairTurns;
+  /** Everything is done but the commit. */
+  readonly isTrial?: boolean;
 }
 
 /** What a write is answered, or why the law refuses it. */
@@ -33,14 +35,14 @@ export type WriteResult = WriteOutcome | Failure;
 /** @param requests at least one; an idempotency key at most once, and work on a whole user alone with its user */
 export function groupTransaction(
   requests: readonly WriteRequest[],
-  { historyMax, isCluster, turns }: GroupOptions,
+  { historyMax, isCluster, turns, isTrial }: GroupOptions,
 ): Transaction<WriteResult[]> {
   const { account } = elementAt(requests, 0);
   const group = usersOf(requests);
   const { users, userOf } = group;
   const turn = () => turns.next(account);
   return async (sql, onSend) => {
-    const statements = new Statements(sql, isCluster);
+    const statements = new Statements(sql, isCluster, isTrial);
     try {
       const found = await readGroup(statements, requests, group, turn);
       const counts = new Map<number, PlaceCounts>();
@@ -49,6 +51,9 @@ export function groupTransaction(
       const memories = await inSlices(memoriesOf(users, found, counts, historyMax), turn);
       const deciding = decide(requests, (i) => elementAt(memories, elementAt(userOf, i)), found);
       const decisions = await inSlices(deciding, turn);
+      const isLater = (memory: UserMemory, i: number) =>
+        memory.revision >= elementAt(found.users, i).revision;
+      assert(memories.every(isLater), "a revision is not used twice");
       const ofUser = (i: number) => elementAt(users, elementAt(userOf, i));
       const records = recordsOf(requests, decisions, ofUser, found);
       const isChanged = decisions.some(

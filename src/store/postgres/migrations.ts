@@ -11,6 +11,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { OperatorError } from "../../base/errors.ts";
+import { MODULES } from "../../base/package-root.ts";
 import { distributeAdded, readCluster } from "./cluster/distribution.ts";
 import type { Sql } from "./connection/database.ts";
 import { onlyRow } from "./connection/tickets.ts";
@@ -31,7 +32,12 @@ class MigrationError extends OperatorError {
   override name = "MigrationError";
 }
 
-const FOLDER = new URL("./migrations/", import.meta.url);
+/** The database is to be migrated by somebody else first. */
+export class MissingMigrationError extends OperatorError {
+  override name = "MissingMigrationError";
+}
+
+const FOLDER = new URL("store/postgres/migrations/", MODULES);
 /** Any number that nobody else uses is good enough: these are the first bytes of SHA-256("sideband"). */
 const LOCK = 0x09deddaa;
 const SERVER_VERSION_MIN = 150_000;
@@ -111,7 +117,7 @@ export async function checkSchema(sql: Sql, migrations: readonly Migration[]): P
   checkApplied(applied, migrations);
   const [lacking] = migrations.slice(applied.length);
   if (lacking !== undefined) {
-    throw new MigrationError(
+    throw new MissingMigrationError(
       `the database lacks migration ${lacking.name}: run sideband db migrate on the primary (of Citus: the coordinator)`,
     );
   }

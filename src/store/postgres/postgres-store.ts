@@ -15,38 +15,24 @@ import { Failure } from "../../base/errors.ts";
 import { FairTurns } from "../../base/fair-turns.ts";
 import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { eraseUser } from "../../memory/erasure.ts";
 import type {
   CompactReport,
+  DatabaseServer,
   FactRecord,
-  LifeAsked,
   PlacedCode,
+  PlacedVector,
   Store,
   StoreStatistics,
-  UserDescription,
-  UserLife,
   UserState,
   View,
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
-import type {
-  AccountRecord,
-  AddKeyOutcome,
-  AddLabelOutcome,
-  ChangeLabelOutcome,
-  EndedFact,
-  EventLog,
-  FreeLabel,
-  KeyApproval,
-  KeyRecord,
-  KeyRequest,
-  LabelChange,
-  LabelRecord,
-  Place,
-  RemoveLabelOutcome,
-} from "../../memory/records.ts";
+import type { EndedFact, EventLog } from "../../memory/records.ts";
+import { AccountTables } from "./account-tables.ts";
 import { SLOT_COUNT, userSlot } from "./cluster/placement.ts";
-import { HungWorkers, SlotWorkers } from "./cluster/workers.ts";
+import { SlotWorkers, UnresponsiveWorkers } from "./cluster/workers.ts";
 import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./connection/database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
@@ -55,10 +41,10 @@ import * as facts from "./queries/fact-queries.ts";
 import { userName } from "./queries/group-locks.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./queries/histories.ts";
 import * as keys from "./queries/key-queries.ts";
-import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
-import * as labels from "./queries/label-queries.ts";
 import * as upkeep from "./queries/upkeep.ts";
+import { SchemaWatch } from "./schema-watch.ts";
+import { tryRead, tryWrite } from "./trial.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -75,6 +61,8 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   readonly clusterForms?: boolean;
   /** Shares the event loop between accounts. */
   readonly turns?: FairTurns;
+  /** Whether the database is brought to this program's form, or refused where it is in an earlier one. */
+  readonly migrates?: boolean;
   /** The schema that this program knows. */
   readonly migrations?: readonly Migration[];
 }
@@ -85,6 +73,7 @@ interface StoreParts {
   readonly readOnly: boolean;
   readonly historyMax: number;
   readonly turns: FairTurns;
+  readonly schema: SchemaWatch;
 }
 
 const GROUP_MAX = 256;
@@ -93,17 +82,18 @@ const STORED_MS = 1_000;
 /** After a failed commit the database counts as not ready for this time, unless a later commit succeeds. */
 const FAILED_MS = 5_000;
 
-export class PostgresStore implements Store, EventLog {
+export class PostgresStore extends AccountTables implements Store, EventLog {
   readonly #database: Database;
   readonly #commit: GroupCommit;
   readonly #keys: KeysWatch;
   readonly #workers: SlotWorkers;
-  readonly #hung: HungWorkers;
+  readonly #hung: UnresponsiveWorkers;
   /** The database's: a node's own may be wrong. */
   readonly clock: ServiceClock;
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
   readonly #turns: FairTurns;
+  readonly #schema: SchemaWatch;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
   /** Nodes may have different limits for a while: each shortens the histories once. */
@@ -114,39 +104,49 @@ export class PostgresStore implements Store, EventLog {
     commit: GroupCommit,
     watch: KeysWatch,
     workers: SlotWorkers,
-    { clock, monotonic, readOnly, historyMax, turns }: StoreParts,
+    { clock, monotonic, readOnly, historyMax, turns, schema }: StoreParts,
   ) {
+    super(database, watch);
     this.#database = database;
     this.#commit = commit;
     this.#keys = watch;
     this.#workers = workers;
-    this.#hung = new HungWorkers(database, workers);
+    this.#hung = new UnresponsiveWorkers(database, workers);
     this.clock = clock;
     this.#monotonic = monotonic;
     this.#readOnly = readOnly;
     this.historyMax = historyMax;
     this.#turns = turns;
+    this.#schema = schema;
   }
 
   /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, ...more } = options;
     const { clock: given, monotonic = monotonicClock, ...rest } = more;
-    const { migrations = loadMigrations(), readOnly = false, clusterForms, ...others } = rest;
+    const {
+      migrations = loadMigrations(),
+      migrates = true,
+      readOnly = false,
+      clusterForms,
+      ...others
+    } = rest;
     const { historyMax: wanted, turns = new FairTurns(), ...limits } = others;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
     const clock = given === undefined ? database.clock : trusted(given);
     const workers = new SlotWorkers(database);
     const watch = new KeysWatch(database, monotonic);
+    const schema = new SchemaWatch(database, migrations);
     try {
       const historyMax = await database.withoutTimeLimit(async (sql) => {
-        await (readOnly ? checkSchema(sql, migrations) : migrate(sql, migrations));
+        await (readOnly || !migrates ? checkSchema(sql, migrations) : migrate(sql, migrations));
         const limit = wanted ?? (await historyInForce()(sql)) ?? HISTORY_DEFAULT;
         if (!readOnly) await beginHistoryLimit(limit)(sql);
         return limit;
       });
       await workers.start();
       await watch.start(!readOnly);
+      schema.start();
       defineMetrics(metrics, database);
       const lockWaitMs = limits.statementTimeoutMs ?? DATABASE_DEFAULTS.statementTimeoutMs;
       const commit = new GroupCommit(database, {
@@ -160,14 +160,20 @@ export class PostgresStore implements Store, EventLog {
         isCluster: () => clusterForms ?? workers.areMany,
         turns,
       });
-      const parts = { clock, monotonic, readOnly, historyMax, turns };
+      const parts = { clock, monotonic, readOnly, historyMax, turns, schema };
       return new PostgresStore(database, commit, watch, workers, parts);
     } catch (error) {
       workers.stop();
       watch.stop();
+      schema.stop();
       await database.close();
       throw error;
     }
+  }
+
+  /** The server that takes its writes. */
+  get server(): DatabaseServer | undefined {
+    return this.#database.server;
   }
 
   readFact(view: View, label: string): Promise<FactRecord | undefined> {
@@ -180,42 +186,38 @@ export class PostgresStore implements Store, EventLog {
     );
   }
 
-  readLife(account: string, userId: string, options: LifeAsked): Promise<UserLife | undefined> {
+  readLife: Store["readLife"] = (account, userId, options) => {
     const query = facts.readLife(account, userId, options, this.#turnOf({ account }));
     return this.#ofUser(account, userId, () => this.#database.read(query));
-  }
+  };
 
-  listPlaces(account: string, userId: string): Promise<Place[]> {
-    return this.#ofUser(account, userId, () => this.#database.read(facts.listPlaces(account, userId)));
-  }
+  listPlaces = (account: string, userId: string) =>
+    this.#ofUser(account, userId, () => this.#database.read(facts.listPlaces(account, userId)));
 
-  describeUser(account: string, userId: string, nowMs: number): Promise<UserDescription | undefined> {
-    const query = facts.describeUser(account, userId, nowMs);
-    return this.#ofUser(account, userId, () => this.#database.read(query));
-  }
+  describeUser: Store["describeUser"] = (account, userId, nowMs) =>
+    this.#ofUser(account, userId, () => this.#database.read(facts.describeUser(account, userId, nowMs)));
 
-  readFreeLabels(...[account, userId, options]: Parameters<Store["readFreeLabels"]>): Promise<FreeLabel[]> {
-    const query = facts.readFreeLabels(account, userId, options);
-    return this.#ofUser(account, userId, () => this.#database.read(query));
-  }
+  readFreeLabels: Store["readFreeLabels"] = (account, userId, asked) =>
+    this.#ofUser(account, userId, () => this.#database.read(facts.readFreeLabels(account, userId, asked)));
 
-  readStamp(account: string, userId: string): Promise<string | undefined> {
-    return this.#ofUser(account, userId, () => this.#database.read(facts.readStamp(account, userId)));
-  }
+  readStamp = (account: string, userId: string) =>
+    this.#ofUser(account, userId, () => this.#database.read(facts.readStamp(account, userId)));
 
   write(request: WriteRequest): Promise<WriteOutcome> {
     return this.#ofUser(request.account, request.userId, () => this.#commit.write(request));
   }
 
-  saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {
-    return this.#ofUser(account, userId, () => this.#database.write(facts.saveCodes(account, userId, codes)));
-  }
+  saveCodes = (account: string, userId: string, codes: readonly PlacedCode[]) =>
+    this.#ofUser(account, userId, () => this.#database.write(facts.saveCodes(account, userId, codes)));
 
-  async forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
-    const changes = [{ kind: "erase", within: place ?? null } as const];
-    const outcome = await this.write({ account, userId, changes, places: [], nowMs: this.clock.now() });
-    assert(outcome.outcome === "stored" && outcome.report !== undefined, "an erasure is reported");
-    return outcome.report.erased === true;
+  readVectors = (account: string, userId: string) =>
+    this.#ofUser(account, userId, () => this.#database.read(facts.readVectors(account, userId)));
+
+  saveVectors = (account: string, userId: string, vectors: readonly PlacedVector[]) =>
+    this.#ofUser(account, userId, () => this.#database.write(facts.saveVectors(account, userId, vectors)));
+
+  forgetUser(...erased: Parameters<Store["forgetUser"]>) {
+    return eraseUser(this, this.clock.now(), ...erased);
   }
 
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }> {
@@ -223,120 +225,11 @@ export class PostgresStore implements Store, EventLog {
     return account === undefined ? facts.walkAllUsers(read) : facts.walkUsersOf(read, account);
   }
 
-  listUsers(account: string, options: { prefix: string; after: string; limit: number }): Promise<string[]> {
-    return this.#database.read(facts.listUsers(account, options));
-  }
+  listUsers: Store["listUsers"] = (...given) => this.#database.read(facts.listUsers(...given));
 
-  readLabels(account: string): Promise<LabelRecord[]> {
-    return this.#database.read(labels.readLabels(account));
-  }
+  followEvents = (account: string, untilMs: number) => events.follow(this.#database, account, untilMs);
 
-  async addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome> {
-    const { outcome, version } = await this.#database.write(labels.addLabel(account, label));
-    this.#keys.note(version);
-    return outcome;
-  }
-
-  async changeLabel(account: string, base: LabelRecord, change: LabelChange): Promise<ChangeLabelOutcome> {
-    const { outcome, version } = await this.#database.write(labels.changeLabel(account, base, change));
-    this.#keys.note(version);
-    return outcome;
-  }
-
-  async removeLabel(account: string, label: string): Promise<RemoveLabelOutcome> {
-    // First without a lock: nearly all labels are in use, and that is soon seen.
-    if (await this.#database.read(labels.isUsed(account, label))) return "in_use";
-    const { outcome, version } = await this.#database.write(labels.removeLabel(account, label));
-    this.#keys.note(version);
-    return outcome;
-  }
-
-  readStrict(account: string): Promise<boolean> {
-    return this.#database.read(labels.readStrict(account));
-  }
-
-  async changeStrict(account: string, isStrict: boolean): Promise<void> {
-    const { version } = await this.#database.write(labels.changeStrict(account, isStrict));
-    this.#keys.note(version);
-  }
-
-  findKey(hash: string): Promise<KeyRecord | undefined> {
-    return this.#database.read(keys.findKey(hash));
-  }
-
-  readKey(id: string): Promise<KeyRecord | undefined> {
-    return this.#database.read(keys.readKey(id));
-  }
-
-  listKeys(account?: string): Promise<KeyRecord[]> {
-    return this.#database.read(keys.listKeys(account));
-  }
-
-  listAccounts(): Promise<AccountRecord[]> {
-    return this.#database.read(keys.listAccounts());
-  }
-
-  async addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome> {
-    const { outcome, version } = await this.#database.write(keys.addKey(record, approval));
-    this.#keys.note(version);
-    return outcome;
-  }
-
-  async changeKey(
-    id: string,
-    change: { revokedAtMs?: number; expiresAtMs?: number | null },
-  ): Promise<KeyRecord | undefined> {
-    const changed = await this.#database.write(keys.changeKey(id, change));
-    if (changed !== undefined) this.#keys.note(changed.version);
-    return changed?.record;
-  }
-
-  touchKeys(uses: ReadonlyMap<string, number>): Promise<void> {
-    return this.#database.write(keys.touchKeys(uses));
-  }
-
-  keysVersion(isNow = false): number | Promise<number> {
-    return this.#keys.version(isNow);
-  }
-
-  readUsage(keyId: string, month: string): Promise<number> {
-    return this.#database.read(keys.readUsage(keyId, month));
-  }
-
-  readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]> {
-    return this.#database.read(keys.readDailyUsage(keyId, fromDay, toDay));
-  }
-
-  addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void> {
-    return this.#database.write(keys.addUsage(key, days));
-  }
-
-  addKeyRequest(request: KeyRequest): Promise<void> {
-    return this.#database.write(requests.addKeyRequest(request));
-  }
-
-  listKeyRequests(): Promise<KeyRequest[]> {
-    return this.#database.read(requests.listKeyRequests());
-  }
-
-  decideKeyRequest(
-    id: string,
-    decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
-  ): Promise<KeyRequest | undefined> {
-    return this.#database.write(requests.decideKeyRequest(id, decision));
-  }
-
-  deleteKeyRequest(id: string): Promise<boolean> {
-    return this.#database.write(requests.deleteKeyRequest(id));
-  }
-
-  followEvents(account: string, untilMs: number): Promise<{ log: string; last: number }> {
-    return events.follow(this.#database, account, untilMs);
-  }
-
-  readEvents(accounts: readonly string[], after: number, limit: number): ReturnType<EventLog["readEvents"]> {
-    return this.#database.read(events.readEvents(accounts, after, limit));
-  }
+  readEvents: EventLog["readEvents"] = (...given) => this.#database.read(events.readEvents(...given));
 
   /** Agrees with the other nodes on a setting: the first value stays, and every node gets it. */
   async agreeOn(name: string, value: string): Promise<string> {
@@ -345,20 +238,24 @@ export class PostgresStore implements Store, EventLog {
   }
 
   /**
-   * A store that has just stored a write is ready. Without such a write, one row is written. A full disk may have room
-   * for that row, so a commit that failed moments ago counts as not ready. On a cluster it does not count: there a
-   * worker that stops affects only its own users.
+   * A store that has just stored a write, and can be read, is ready. Without such a write one is tried, and one row is
+   * written. A full disk may have room for that row, so a commit that failed moments ago counts as not ready. On a cluster
+   * no user is tried: there a worker that stops affects only its own users.
    */
   async probe(): Promise<void> {
     const failure = this.#workers.areMany ? undefined : this.#commit.recentFailure(FAILED_MS);
     if (failure !== undefined) throw failure;
+    await this.#schema.ask();
+    const nowMs = this.clock.now();
+    const isCluster = this.#workers.areMany;
+    await tryRead(this.#database, nowMs, isCluster);
     if (this.#commit.hasStored(STORED_MS)) return;
-    await this.#database.write(upkeep.writeProbe(Math.floor(Math.random() * SLOT_COUNT), this.clock.now()));
+    const options = { historyMax: this.historyMax, isCluster, turns: this.#turns };
+    if (!isCluster) await tryWrite(this.#database, nowMs, options);
+    await this.#database.write(upkeep.writeProbe(Math.floor(Math.random() * SLOT_COUNT), nowMs));
   }
 
-  statistics(): Promise<StoreStatistics> {
-    return this.#database.read(upkeep.readStatistics());
-  }
+  statistics = (): Promise<StoreStatistics> => this.#database.read(upkeep.readStatistics());
 
   async sweep(nowMs: number): Promise<readonly EndedFact[]> {
     if (this.#readOnly) return [];
@@ -375,6 +272,10 @@ export class PostgresStore implements Store, EventLog {
   async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
     if (this.#readOnly) return [];
     const due = await this.#database.read(upkeep.readEnded(nowMs));
+    assert(
+      due.every(({ endedAtMs }) => endedAtMs <= nowMs),
+      "what ends has expired",
+    );
     const byUser = new Map<string, EndedFact[]>();
     for (const fact of due) byUser.set(userName(fact), [...(byUser.get(userName(fact)) ?? []), fact]);
     const ended = await Promise.all(
@@ -398,9 +299,7 @@ export class PostgresStore implements Store, EventLog {
     return ended.flat();
   }
 
-  nextEndMs(): Promise<number | undefined> {
-    return this.#database.read(upkeep.readNextEnd());
-  }
+  nextEndMs = (): Promise<number | undefined> => this.#database.read(upkeep.readNextEnd());
 
   /** PostgreSQL checks its own pages (data_checksums, amcheck). */
   async *findDamage(): AsyncGenerator<string> {}
@@ -421,6 +320,7 @@ export class PostgresStore implements Store, EventLog {
 
   async close(): Promise<void> {
     this.#keys.stop();
+    this.#schema.stop();
     this.#workers.stop();
     this.#hung.stop();
     await this.#commit.close();
@@ -432,6 +332,9 @@ function defineMetrics(metrics: Metrics, database: Database): void {
   const [pending, mixedUp] = ["sideband_database_pending", "sideband_database_mixed_up_answers_total"];
   metrics.define({ name: pending, help: "Queries that wait or run.", type: "gauge" });
   metrics.define({ name: mixedUp, help: "Answers that belonged to another request.", type: "counter" });
+  const timeline = "sideband_database_timeline";
+  const help = "The number of the database server's timeline, which grows with each fail-over, by server.";
+  metrics.define({ name: timeline, help, type: "gauge" });
   const ahead = "sideband_clock_ahead_seconds";
   metrics.define({
     name: ahead,
@@ -440,6 +343,9 @@ function defineMetrics(metrics: Metrics, database: Database): void {
   });
   metrics.onCollect(() => {
     metrics.set(ahead, database.clock.aheadMs / 1000);
+    metrics.clear(timeline);
+    if (database.server !== undefined)
+      metrics.set(timeline, database.server.timeline, `server="${database.server.server}"`);
     metrics.set(pending, database.pending);
     metrics.set(mixedUp, database.mixedUp);
   });

@@ -81,6 +81,12 @@ export const createKey = (body: CreateKeyBody) => call<CreatedKey>("POST", "/adm
 
 export const revokeKey = (id: string) => call("POST", `/admin/keys/${encodeURIComponent(id)}/revoke`);
 
+export const changeTier = (id: string, tier: string) =>
+  call("PATCH", `/admin/keys/${encodeURIComponent(id)}`, { body: { tier } });
+
+export const limitAccount = (account: string, monthlyLimit: number | null) =>
+  call("PATCH", `/admin/accounts/${encodeURIComponent(account)}`, { body: { monthly_limit: monthlyLimit } });
+
 export const expireKey = (id: string, expiresAt: string | null) =>
   call("POST", `/admin/keys/${encodeURIComponent(id)}/expire`, { body: { expires_at: expiresAt } });
 

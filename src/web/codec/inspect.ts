@@ -12,7 +12,7 @@ import { buildBlock } from "../../codec/block.ts";
 import { type Codebook, findCodebook } from "../../codec/codebook.ts";
 import { N, P } from "../../codec/field.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "../../codec/framing.ts";
-import { likeliestStretch } from "../../codec/locate.ts";
+import { locateBlock } from "../../codec/locate.ts";
 import { type ReadBlock, readBlock } from "../../codec/read-block.ts";
 import type { BlockKey } from "../../codec/seal.ts";
 import { toSpectrum } from "../../codec/transform.ts";
@@ -125,7 +125,7 @@ function placementsOf(words: Words): Placement[] {
     // If most words are at a place of their word class, words were only replaced, not moved.
     if (inOrder.trust.filter((trust) => trust > 0).length > IN_ORDER_MIN * N) return [inOrder];
   }
-  return [...placements(words.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(words) : words)];
+  return [...placements(words.length > ALIGNMENT_WORDS_MAX ? locateBlock(words) : words)];
 }
 
 function symbolsOf(block: string): Uint16Array {

@@ -1,4 +1,4 @@
-/** What an account has: its users with their projects, page by page, and the labels that it has added or hidden. */
+/** What an account has: its users with their projects, page by page, its labels, and the limit of all its keys. */
 
 import { useEffect, useState } from "preact/hooks";
 import {
@@ -7,10 +7,11 @@ import {
   changeLabels,
   fetchLabels,
   fetchUsers,
+  limitAccount,
 } from "../api/admin.ts";
 import { LabelsTable } from "../parts/data-table.tsx";
-import { SelectField } from "../parts/fields.tsx";
-import { useQuery } from "../parts/hooks.ts";
+import { Button, SelectField, TextField } from "../parts/fields.tsx";
+import { useAction, useQuery } from "../parts/hooks.ts";
 import { LabelRules, type RulesChange } from "../parts/label-rules.tsx";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
 import { UsersTable } from "../parts/users-table.tsx";
@@ -37,7 +38,34 @@ export function AccountSection({ accounts }: { readonly accounts: readonly Accou
         ask={(prefix, cursor) => fetchUsers(account, prefix, cursor)}
       />
       <LabelsOf key={`labels ${account}`} account={account} />
+      <LimitOf key={`limit ${account}`} view={accounts.find(({ account: name }) => name === account)!} />
     </Card>
+  );
+}
+
+/** All keys of the account together. */
+function LimitOf({ view }: { readonly view: AccountView }) {
+  const { account, monthly_limit: limit, used_this_month: used } = view;
+  const [typed, setTyped] = useState(limit === null ? "" : String(limit));
+  const { busy, error, run } = useAction();
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    run(() => limitAccount(account, typed === "" ? null : Number(typed)));
+  };
+  return (
+    <form class="stack narrow" onSubmit={submit}>
+      <h3 class="apart">Limit</h3>
+      <TextField
+        label="Facts a month of all keys together (empty: what the tier of each allows)"
+        inputMode="numeric"
+        pattern="[0-9]{1,12}"
+        value={typed}
+        onValue={setTyped}
+      />
+      {used !== null && <p class="hint">{used.toLocaleString("en")} used this month.</p>}
+      <ErrorNotice error={error} />
+      <Button type="submit" disabled={busy} text="Set the limit" />
+    </form>
   );
 }
 

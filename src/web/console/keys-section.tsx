@@ -2,9 +2,11 @@
 
 import { useState } from "preact/hooks";
 import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
+import { TIERS } from "../../base/tiers.ts";
 import {
   type AccountView,
   type CreatedKey,
+  changeTier,
   createKey,
   expireKey,
   type KeyView,
@@ -72,19 +74,25 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
           },
           { name: "Last used", class: "whole", cell: ({ last_used_at }) => minuteText(last_used_at) },
           { name: "Created", class: "whole", cell: ({ created_at }) => created_at.slice(0, 10) },
-          { name: "Expires", cell: (view) => view.revoked_at === null && <Change view={view} run={run} /> },
+          { name: "Change", cell: (view) => view.revoked_at === null && <Change view={view} run={run} /> },
         ]}
       />
     </Card>
   );
 }
 
-function AccountCell({ account, note, user, access }: KeyView) {
+/** What a person has allowed an application is a key that only its tokens use. */
+const APPLICATION = "sba_";
+
+function AccountCell({ account, note, prefix, user, access, groups, write }: KeyView) {
   return (
     <>
       {account}
+      {prefix === APPLICATION && <small class="note">an application</small>}
       {user !== null && <small class="note">for {user}</small>}
       {access === "read" && <small class="note">reads only</small>}
+      {write !== null && <small class="note">writes {write.join(" ")}</small>}
+      {groups !== null && <small class="note">{groups}</small>}
       {note !== "" && <small class="note">{note}</small>}
     </>
   );
@@ -110,6 +118,7 @@ interface ChangeProps {
 function Change({ view, run }: ChangeProps) {
   return (
     <span class="row-buttons">
+      <TierField view={view} run={run} />
       <ExpiryField view={view} run={run} />
       <ConfirmButton
         label="Revoke"
@@ -117,6 +126,30 @@ function Change({ view, run }: ChangeProps) {
         onConfirm={() => run(() => revokeKey(view.id))}
       />
     </span>
+  );
+}
+
+/** Another tier is applied only by its button, which asks first: with less allowed, writes may be refused at once. */
+function TierField({ view: { id, prefix, tier }, run }: ChangeProps) {
+  const [chosen, setChosen] = useState<string>(tier);
+  return (
+    <>
+      <SelectField
+        class="inline"
+        label={`Tier of ${prefix}`}
+        hidesLabel
+        value={chosen}
+        onValue={setChosen}
+        options={TIERS}
+      />
+      {chosen !== tier && (
+        <ConfirmButton
+          label="Set tier"
+          what={`of the key ${prefix} to ${chosen}`}
+          onConfirm={() => run(() => changeTier(id, chosen))}
+        />
+      )}
+    </>
   );
 }
 
@@ -164,13 +197,17 @@ interface CreateFormProps {
 function CreateForm({ accounts, onCreated }: CreateFormProps) {
   const { busy, error, run } = useAction();
   const [account, setAccount] = useState("");
-  const [terms, setTerms] = useState<KeyTerms>({ tier: "free", expires: "" });
+  const [terms, setTerms] = useState<KeyTerms>({ tier: "unlimited", expires: "" });
   const [note, setNote] = useState("");
   const [user, setUser] = useState("");
   const [access, setAccess] = useState<KeyView["access"]>("write");
+  const [groups, setGroups] = useState("");
+  const [write, setWrite] = useState("");
   const create = async (event: SubmitEvent) => {
     event.preventDefault();
-    const rights = { user: user === "" ? null : user, access };
+    const labels = write.split(/[\s,]+/).filter((label) => label !== "");
+    const limits = { ...(groups !== "" && { groups }), ...(labels.length > 0 && { write: labels }) };
+    const rights = { user: user === "" ? null : user, access, ...limits };
     const created = await run(() =>
       createKey({ account, tier: terms.tier, note, expires_at: endOfDay(terms.expires), ...rights }),
     );
@@ -180,6 +217,8 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
     setNote("");
     setUser("");
     setAccess("write");
+    setWrite("");
+    setGroups("");
     setTerms({ ...terms, expires: "" });
   };
   return (
@@ -214,6 +253,22 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
           value={access}
           onValue={(chosen) => setAccess(chosen as KeyView["access"])}
           options={["write", "read"]}
+        />
+        <TextField
+          label="Groups of labels (optional)"
+          pattern="\s*-?[A-Z][A-Z0-9_]*(\s*,\s*-?[A-Z][A-Z0-9_]*)*\s*"
+          title="Groups such as USER,PREF; with a minus all but those: -HEALTH,-HOME"
+          autocomplete="off"
+          placeholder="all groups"
+          value={groups}
+          onValue={setGroups}
+        />
+        <TextField
+          label="Labels it may write (optional)"
+          autocomplete="off"
+          placeholder="all, or LANG.*, PREF.tone"
+          value={write}
+          onValue={setWrite}
         />
         <TextField class="field grow" label="Note" maxLength={200} value={note} onValue={setNote} />
         <Button type="submit" class="primary" disabled={busy} text="Create a key" />

@@ -82,9 +82,10 @@ export function NewKey({ created, to, onDone }: NewKeyProps) {
 }
 
 export function keyLetter(created: CreatedKey, name: string | undefined, origin: string): string {
-  const { user, access } = created;
+  const { user, access, groups } = created;
   const bound = user === null ? "" : ` It is for the user ${user} alone.`;
   const reads = access === "read" ? " It reads, and writes nothing." : "";
+  const seen = groups === null ? "" : ` It is for labels of these groups: ${groups}.`;
   const authorization = `-H "Authorization: Bearer ${created.key}"`;
   const [inQuery, inBody] = user === null ? ["?user_id=me", '"user_id":"me",'] : ["", ""];
   const example =
@@ -100,7 +101,7 @@ here is your key to Sideband, tier ${created.tier}, account ${created.account}:
 
   ${created.key}
 
-Keep it like a password: it is stored nowhere and cannot be shown again.${until}${bound}${reads} Try it:
+Keep it like a password: it is stored nowhere and cannot be shown again.${until}${bound}${reads}${seen} Try it:
 
   ${example}
 

@@ -11,17 +11,18 @@ import { chosenLabel, type LabelChoice, LabelField, NO_CHOICE, SlipNotice } from
 import { NewLabel } from "./new-label.tsx";
 import { usePage } from "./page-context.ts";
 import { EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
-import { writeSeen } from "./writes.ts";
+import { writeIfUnchanged } from "./writes.ts";
 
 interface AddFactProps {
   /** A label whose fact is there already: its editor is to be opened. */
   readonly onEdit: (label: string) => void;
+  readonly onAdded: (label: string) => void;
   readonly onClose: () => void;
 }
 
 const DESCRIPTION_LENGTH_MAX = 200;
 
-export function AddFact({ onEdit, onClose }: AddFactProps) {
+export function AddFact({ onEdit, onAdded, onClose }: AddFactProps) {
   const page = usePage();
   const { memory, state, labels, labelsLeft } = page;
   const [choice, setChoice] = useState(NO_CHOICE);
@@ -52,7 +53,7 @@ export function AddFact({ onEdit, onClose }: AddFactProps) {
       const fact = { label, value, scope, ...endOfChoice(end, undefined), ifRevision: 0, ...made };
       try {
         // If somebody was faster the form shows what is there.
-        if (await writeSeen(page, fact)) onClose();
+        if (await writeIfUnchanged(page, fact)) onAdded(label);
       } catch (failure) {
         const hint = SidebandError.isInstance(failure) ? failure.hint : undefined;
         if (!isNew || hint === undefined) throw failure;

@@ -6,6 +6,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ChangesAnswer } from "../../contract/answers.ts";
 import type { PageClient } from "../api/memory.ts";
+import { useArrowKeys } from "../parts/arrow-keys.ts";
 import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { useQuery } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
@@ -45,6 +46,7 @@ export function Changes() {
   /** Whether the list makes room for what going back would change. */
   const [isPlanning, setIsPlanning] = useState(false);
   const { error, query } = useQuery();
+  const list = useArrowKeys();
 
   const choose = (chosen: string) => {
     setSpan(chosen);
@@ -96,7 +98,7 @@ export function Changes() {
       {!isPlanning && listed?.changes.length === 0 && <p class="hint">Nothing has changed.</p>}
       {!isPlanning && listed !== undefined && listed.changes.length > 0 && (
         <>
-          <ol class="timeline changes" aria-label="Changes, the newest first">
+          <ol ref={list} class="timeline changes" aria-label="Changes, the newest first">
             {listed.changes.map((change) => (
               <ChangeRow
                 key={`${change.revision} ${change.kind}`}
@@ -140,7 +142,7 @@ function ChangeRow({ change, onUndo }: ChangeRowProps) {
   const { memory } = usePage();
   const isThere = kind === "written" || kind === "renamed";
   return (
-    <li>
+    <li data-row>
       <p class="timeline-value">
         <b class="mono">{label}</b>{" "}
         {!isThere ? (

@@ -5,6 +5,7 @@ import { isWorktree, type Memory } from "../api/memory.ts";
 import { Button, TextField } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
+import { forgetFolds } from "./folds.ts";
 import { usePage } from "./page-context.ts";
 
 export function ExportAndErase() {
@@ -70,6 +71,7 @@ function EraseDialog({ erased, onClose }: EraseDialogProps) {
     event.preventDefault();
     run(async () => {
       await live.write("all", () => api.forgetUser(userId, { project }));
+      if (project === undefined) forgetFolds();
       dialog.current?.close();
       showToast({ text: `${what[0].toUpperCase()}${what.slice(1)} is erased.` });
     });

@@ -12,25 +12,36 @@ import { Diff } from "./diff.tsx";
 import { usePage } from "./page-context.ts";
 import { RelativeTime } from "./times.tsx";
 import { type EndChoice, EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
-import { writeSeen } from "./writes.ts";
+import { writeIfUnchanged } from "./writes.ts";
 
-interface FactEditorProps {
+/** What is typed into the form of a fact. It outlives the form, which goes while the list shows something else. */
+export interface FactDraft {
   /** As it was when the form opened. */
   readonly opened: StoredFact;
+  value: string;
+  /** The end that the person has chosen; undefined: the one that the fact has, whoever gave it that. */
+  end: EndChoice | undefined;
+  /** What the person has seen of it. */
+  seen: StoredFact;
+}
+
+export function draftOf(fact: StoredFact): FactDraft {
+  return { opened: fact, value: fact.value, end: undefined, seen: fact };
+}
+
+interface FactEditorProps {
+  readonly draft: FactDraft;
   /** As it is now; undefined where it was forgotten meanwhile. */
   readonly now: StoredFact | undefined;
   readonly onClose: () => void;
 }
 
-export function FactEditor({ opened, now, onClose }: FactEditorProps) {
+export function FactEditor({ draft, now, onClose }: FactEditorProps) {
   const page = usePage();
-  const [value, setValue] = useState(opened.value);
-  /** The end that the person has chosen; undefined: the one that the fact has, whoever gave it that. */
-  const [chosen, setChosen] = useState<EndChoice>();
-  /** What the person has seen of it. */
-  const [seen, setSeen] = useState(opened);
+  const [{ value, end: chosen, seen }, show] = useState({ ...draft });
+  const change = (typed: Partial<FactDraft>) => show({ ...Object.assign(draft, typed) });
   const { busy, error, run } = useAction();
-  const { label } = opened;
+  const { label } = draft.opened;
   const terms = page.labels.get(label);
   const hasChanged = now?.revision !== seen.revision;
   const { place, expires_at: expiresAt } = now ?? seen;
@@ -40,9 +51,19 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
     run(async () => {
       // A label that went with its last value is made again.
       const terms = { newLabel: page.mayMakeLabels ? ("certain" as const) : undefined };
-      const fact = { label, value, scope: place, ...endOfChoice(end, expiresAt), ifRevision, ...terms };
+      // What an agent had read is said by the person now.
+      const origin = now?.origin === "read" ? ("said" as const) : undefined;
+      const fact = {
+        label,
+        value,
+        scope: place,
+        ...endOfChoice(end, expiresAt),
+        ifRevision,
+        origin,
+        ...terms,
+      };
       // Otherwise the form says what has changed.
-      if (await writeSeen(page, fact, now)) onClose();
+      if (await writeIfUnchanged(page, fact, now)) onClose();
     });
   return (
     <form
@@ -55,12 +76,18 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
       onKeyDown={(event) => event.key === "Escape" && onClose()}
     >
       {terms !== undefined && terms.description !== "" && <p class="hint">{terms.description}</p>}
-      <ValueField terms={terms} name={`Value of ${label}`} value={value} onValue={setValue} focus />
+      <ValueField
+        terms={terms}
+        name={`Value of ${label}`}
+        value={value}
+        onValue={(text) => change({ value: text })}
+        focus
+      />
       <EndField
         terms={terms}
         expiresAt={expiresAt}
         choice={end}
-        onChoice={(choice) => setChosen(choice.kind === "as-now" ? undefined : choice)}
+        onChoice={(choice) => change({ end: choice.kind === "as-now" ? undefined : choice })}
       />
       <ErrorNotice error={error} />
       {hasChanged && (
@@ -96,11 +123,7 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
         {hasChanged && now !== undefined && (
           <Button
             disabled={busy}
-            onClick={() => {
-              setValue(now.value);
-              setChosen(undefined);
-              setSeen(now);
-            }}
+            onClick={() => change({ value: now.value, end: undefined, seen: now })}
             text="Take the new value"
           />
         )}

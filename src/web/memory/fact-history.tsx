@@ -8,7 +8,7 @@ import { ErrorNotice, Loading } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
 import { usePage } from "./page-context.ts";
 import { RelativeTime } from "./times.tsx";
-import { takeBack, undoAction } from "./writes.ts";
+import { undoAction, undoWrite } from "./writes.ts";
 
 export function FactHistory({ label }: { readonly label: string }) {
   const page = usePage();
@@ -25,7 +25,7 @@ export function FactHistory({ label }: { readonly label: string }) {
     run(async () => {
       const before = state.facts?.find((fact) => fact.label === label);
       const written = await live.write([label], () => api.restore(userId, label, revision, { project }));
-      const undo = undoAction(page, () => takeBack(page, written, before), `${label} is as it was.`);
+      const undo = undoAction(page, () => undoWrite(page, written, before), `${label} is as it was.`);
       showToast({ text: `${label} has its earlier value again.`, actions: [undo] });
     });
   const revisions = history?.revisions ?? [];

@@ -1,82 +1,114 @@
-/** The facts by group, own groups after the standard ones, and what of them a search finds. */
+/** The facts by group, own groups after the standard ones. A folded group has no rows, but for those whose editors are open. */
 
-import { useEffect, useState } from "preact/hooks";
 import { groupOf } from "../../base/channel-labels.ts";
 import type { StoredFact } from "../../contract/answers.ts";
-import { countText, groupName, STANDARD_GROUPS } from "../parts/format.ts";
+import { useArrowKeys } from "../parts/arrow-keys.ts";
+import { Button } from "../parts/fields.tsx";
+import { countText, groupName } from "../parts/format.ts";
+import type { FactDraft } from "./fact-editor.tsx";
 import { FactRow } from "./fact-row.tsx";
+import type { Folds } from "./folds.ts";
 import { usePage } from "./page-context.ts";
+import { FreshMark } from "./times.tsx";
 
-interface FactListProps {
-  readonly search: string;
-  /** The label whose editor is to be opened. */
-  readonly wanted: string | undefined;
-  readonly onWanted: (label: undefined) => void;
+/** The facts whose editors are open, by label. */
+export interface OpenEditors {
+  readonly drafts: ReadonlyMap<string, FactDraft>;
+  readonly edit: (label: string, draft: FactDraft | undefined) => void;
 }
 
-export function FactList({ search, wanted, onWanted }: FactListProps) {
-  const { state, labels } = usePage();
-  /** The facts whose editors are open, as they were when those opened. */
-  const [opened, setOpened] = useState<ReadonlyMap<string, StoredFact>>(new Map());
-  const facts = state.facts ?? [];
-  const byLabel = new Map(facts.map((fact) => [fact.label, fact]));
-  const edit = (label: string, fact: StoredFact | undefined) => {
-    const next = new Map(opened);
-    if (fact === undefined) next.delete(label);
-    else next.set(label, fact);
-    setOpened(next);
-  };
-  useEffect(() => {
-    const fact = wanted === undefined ? undefined : byLabel.get(wanted);
-    if (fact === undefined) return;
-    edit(fact.label, fact);
-    onWanted(undefined);
-  }, [wanted, state.facts]);
+interface FactListProps {
+  /** How many facts each group has, in order. */
+  readonly counts: ReadonlyMap<string, number>;
+  readonly folds: Folds;
+  readonly editors: OpenEditors;
+}
 
-  const isFound = ({ label, value, written_by = "" }: StoredFact) =>
-    opened.has(label) ||
-    `${label} ${value} ${written_by} ${labels.get(label)?.description ?? ""}`
-      .toLowerCase()
-      .includes(search.trim().toLowerCase());
-  const shown = [...byLabel.keys(), ...[...opened.keys()].filter((label) => !byLabel.has(label))].filter(
-    (label) => isFound((byLabel.get(label) ?? opened.get(label))!),
-  );
-  const groups = [...new Set(shown.map(groupOf))].sort(standardFirst);
+export function FactList({ counts, folds, editors }: FactListProps) {
+  const { state } = usePage();
+  const list = useArrowKeys();
+  const byGroup = new Map<string, StoredFact[]>([...counts.keys()].map((group) => [group, []]));
+  for (const fact of state.facts ?? []) byGroup.get(groupOf(fact.label))?.push(fact);
+  // What was forgotten while it is edited keeps its row.
+  for (const { opened } of editors.drafts.values()) {
+    const facts = byGroup.get(groupOf(opened.label)) ?? [];
+    if (facts.every(({ label }) => label !== opened.label))
+      byGroup.set(groupOf(opened.label), [...facts, opened]);
+  }
+  const groups = [...byGroup.keys()];
+  const isAnyFolded = groups.some(folds.isFolded);
+  const { facts = [] } = state;
   return (
     <>
-      <p class="hint" role="status">
-        {foundText(facts.length, shown.length, search.trim() !== "")}
+      <p class="hint list-state">
+        <span role="status">
+          {facts.length === 0 ? "Nothing is remembered here yet." : countText(facts.length, "fact")}
+        </span>
+        {groups.length > 1 && (
+          <Button
+            class="small link"
+            onClick={() => folds.fold(groups, !isAnyFolded)}
+            text={isAnyFolded ? "Unfold all" : "Fold all"}
+          />
+        )}
       </p>
-      {groups.map((group) => (
-        <section key={group} class="card fact-group" aria-labelledby={`group-${group}`}>
-          <h2 id={`group-${group}`}>
-            {groupName(group)} {groupName(group) !== group && <small class="mono">{group}</small>}
-          </h2>
-          <ul class="facts-of-group">
-            {shown
-              .filter((label) => groupOf(label) === group)
-              .map((label) => (
-                <FactRow
-                  key={label}
-                  label={label}
-                  fact={byLabel.get(label)}
-                  opened={opened.get(label)}
-                  onEdit={(fact) => edit(label, fact)}
-                />
-              ))}
-          </ul>
-        </section>
-      ))}
+      <div ref={list}>
+        {[...byGroup].map(([group, inGroup]) => (
+          <FactGroup key={group} group={group} facts={inGroup} folds={folds} editors={editors} />
+        ))}
+      </div>
     </>
   );
 }
 
-function foundText(all: number, found: number, isSearch: boolean): string {
-  if (all === 0) return "Nothing is remembered here yet.";
-  return isSearch ? `${found} of ${countText(all, "fact")}` : countText(all, "fact");
+interface FactGroupProps {
+  readonly group: string;
+  readonly facts: readonly StoredFact[];
+  readonly folds: Folds;
+  readonly editors: OpenEditors;
 }
 
-function standardFirst(a: string, b: string): number {
-  const rank = (group: string) => STANDARD_GROUPS.indexOf(group) + 1 || STANDARD_GROUPS.length + 1;
-  return rank(a) - rank(b) || a.localeCompare(b);
+function FactGroup({ group, facts, folds, editors }: FactGroupProps) {
+  const { state } = usePage();
+  const isFolded = folds.isFolded(group);
+  const shown = isFolded ? facts.filter(({ label }) => editors.drafts.has(label)) : facts;
+  const changedAtMs = Math.max(...facts.map(({ label }) => state.marks.get(label) ?? 0));
+  return (
+    <section class="card fact-group" aria-labelledby={`group-${group}`}>
+      <div class="group-head" data-row>
+        <h2 id={`group-${group}`}>
+          <button type="button" aria-expanded={!isFolded} onClick={() => folds.fold([group], !isFolded)}>
+            {groupName(group)} {groupName(group) !== group && <small class="mono">{group}</small>}
+          </button>
+        </h2>
+        <small>{countText(facts.length, "fact")}</small>
+        {isFolded && <FreshMark atMs={changedAtMs} />}
+      </div>
+      {shown.length > 0 && <FactRows labels={shown.map(({ label }) => label)} editors={editors} />}
+    </section>
+  );
+}
+
+interface FactRowsProps {
+  readonly labels: readonly string[];
+  readonly editors: OpenEditors;
+  readonly showsGroup?: boolean;
+}
+
+export function FactRows({ labels, editors: { drafts, edit }, showsGroup = false }: FactRowsProps) {
+  const { byLabel } = usePage();
+  return (
+    <ul class="rows">
+      {labels.map((label) => (
+        <FactRow
+          key={label}
+          label={label}
+          fact={byLabel.get(label)}
+          draft={drafts.get(label)}
+          onEdit={(draft) => edit(label, draft)}
+          showsGroup={showsGroup}
+        />
+      ))}
+    </ul>
+  );
 }

@@ -3,32 +3,30 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { groupOf } from "../../base/channel-labels.ts";
 import type { StoredFact } from "../../contract/answers.ts";
-import type { ForgetOptions } from "../../sdk/options.ts";
 import { Button } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice } from "../parts/layout.tsx";
-import { FactEditor } from "./fact-editor.tsx";
+import { draftOf, type FactDraft, FactEditor } from "./fact-editor.tsx";
 import { FactHistory } from "./fact-history.tsx";
 import { usePage } from "./page-context.ts";
 import { RenameFact } from "./rename-fact.tsx";
-import { RelativeTime } from "./times.tsx";
-import { putBack, undoAction } from "./writes.ts";
+import { FreshMark, RelativeTime } from "./times.tsx";
+import { forgetFact } from "./writes.ts";
 
 interface FactRowProps {
   readonly label: string;
   /** Undefined where it was forgotten while its editor is open. */
   readonly fact: StoredFact | undefined;
   /** The editor is open: the row stays, whatever becomes of the fact. */
-  readonly opened: StoredFact | undefined;
-  readonly onEdit: (opened: StoredFact | undefined) => void;
+  readonly draft: FactDraft | undefined;
+  readonly onEdit: (draft: FactDraft | undefined) => void;
+  /** The row does not stand below its group's heading. */
+  readonly showsGroup: boolean;
 }
 
-/** How long a change of somebody else is marked. */
-const MARKED_MS = 60_000;
-
-export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
+export function FactRow({ label, fact, draft, onEdit, showsGroup }: FactRowProps) {
   const page = usePage();
-  const { api, memory, live, state, labels, overflow, canWrite, nowMs, showToast } = page;
+  const { state, labels, canWrite } = page;
   const [showsHistory, setShowsHistory] = useState(false);
   const [renames, setRenames] = useState(false);
   const { busy, error, run } = useAction();
@@ -36,47 +34,26 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
   const rename = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(false);
   useEffect(() => {
-    if (wasOpen.current && opened === undefined) edit.current?.focus();
-    wasOpen.current = opened !== undefined;
-  }, [opened]);
+    if (wasOpen.current && draft === undefined) edit.current?.focus();
+    wasOpen.current = draft !== undefined;
+  }, [draft]);
 
-  const forget = (known: StoredFact) =>
-    run(async () => {
-      const place = { project: memory.project, scope: known.place };
-      const forgetWith = (options: ForgetOptions) =>
-        live.write([label], () => api.forget(memory.userId, label, { ...place, ...options }));
-      await forgetWith({ ifRevision: known.revision, keepHistory: true });
-      const forGood = async () => {
-        await forgetWith({});
-        showToast({ text: `${label} is forgotten for good, with its earlier values.` });
-      };
-      showToast({
-        text: `${label} is forgotten. Its earlier values are kept.`,
-        actions: [
-          undoAction(page, () => putBack(page, known, 0), `${label} is back.`),
-          { name: "Forget for good", run: forGood, asks: `${label}, which cannot be undone` },
-        ],
-      });
-    });
-
-  const markedAtMs = state.marks.get(label);
-  const isMarked = markedAtMs !== undefined && nowMs - markedAtMs < MARKED_MS;
-  const shown = fact ?? opened;
+  const shown = fact ?? draft?.opened;
   if (shown === undefined) return null;
   const { place, written_by: by, expires_at: end, description } = shown;
   return (
-    <li class={isMarked ? "fact fresh" : "fact"} data-label={label}>
+    <li class="fact" data-label={label} data-row>
       <h3 class="fact-label" title={labels.get(label)?.description}>
-        <span class="visually-hidden">{groupOf(label)}.</span>
+        <span class={showsGroup ? undefined : "visually-hidden"}>{groupOf(label)}.</span>
         {breakable(label.slice(groupOf(label).length + 1))}
       </h3>
       <div class="fact-body">
-        {opened === undefined ? (
+        {draft === undefined ? (
           <p class="fact-value">{shown.value}</p>
         ) : (
-          <FactEditor opened={opened} now={fact} onClose={() => onEdit(undefined)} />
+          <FactEditor draft={draft} now={fact} onClose={() => onEdit(undefined)} />
         )}
-        {opened === undefined && (
+        {draft === undefined && (
           <p class="fact-meta">
             <RelativeTime at={shown.updated_at} />
             {by !== undefined && <span>by {by}</span>}
@@ -85,9 +62,9 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
                 ends <RelativeTime at={end} isEnd />
               </span>
             )}
-            {isMarked && <span class="tag good">changed just now</span>}
+            <FreshMark atMs={state.marks.get(label)} />
             {place !== undefined && <span class="tag">{place}</span>}
-            {overflow.has(label) && <span class="tag warn">not in the block</span>}
+            {shown.origin === "read" && <span class="tag warn">read somewhere</span>}
             {labels.get(label)?.hidden && <span class="tag">hidden from agents</span>}
             {description !== undefined && <span class="what">{description}</span>}
           </p>
@@ -105,13 +82,13 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
         {showsHistory && <FactHistory label={label} />}
       </div>
       <p class="fact-buttons">
-        {canWrite && opened === undefined && (
+        {canWrite && draft === undefined && (
           <button
             ref={edit}
             type="button"
             class="small"
             aria-label={`Edit ${label}`}
-            onClick={() => onEdit(shown)}
+            onClick={() => onEdit(draftOf(shown))}
           >
             Edit
           </button>
@@ -140,7 +117,7 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
             class="small danger"
             disabled={busy}
             aria-label={`Forget ${label}`}
-            onClick={() => forget(fact)}
+            onClick={() => run(() => forgetFact(page, fact))}
             text="Forget"
           />
         )}

@@ -7,9 +7,14 @@ import { writerName } from "../../agent-side/written-by.ts";
 import type { RollbackAnswer } from "../../contract/answers.ts";
 import type { FoundFact, FoundMemory } from "../../import/findings.ts";
 import { decodedText, type FormatName, isAgentsFile, readFormat } from "../../import/formats.ts";
-import { type ImportPlan, type PlannedFact, type PlanOptions, planImport } from "../../import/import-plan.ts";
+import {
+  type ImportPlan,
+  knownMemory,
+  type PlannedFact,
+  type PlanOptions,
+  planImport,
+} from "../../import/import-plan.ts";
 import { type WrittenImport, writeImport } from "../../import/import-writes.ts";
-import { knownMemory } from "../../import/known-memory.ts";
 import type { Memory, PageClient } from "../api/memory.ts";
 
 export interface FileTerms {
@@ -42,7 +47,7 @@ interface Rights {
   readonly mayMakeLabels: boolean;
 }
 
-export const STRICT = "there is no such label, and this account is strict: choose one that it has";
+export const STRICT_ACCOUNT = "there is no such label, and this account is strict: choose one that it has";
 
 export async function readDraft(
   api: PageClient,
@@ -81,7 +86,7 @@ export async function readDraft(
     async plan(fact, place) {
       const one = await planImport({ facts: [fact], leftOut: [], labels }, options(place));
       const [planned] = [...one.writes, ...one.same, ...one.unplaced];
-      const why = one.leftOut[0]?.why ?? (planned?.isNew && !mayMakeLabels ? STRICT : undefined);
+      const why = one.leftOut[0]?.why ?? (planned?.isNew && !mayMakeLabels ? STRICT_ACCOUNT : undefined);
       return why === undefined ? { fact: planned } : { why };
     },
   };

@@ -8,7 +8,7 @@ import { Button } from "../parts/fields.tsx";
 import { countText } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice } from "../parts/layout.tsx";
-import { type DraftRow, type ImportDraft, isUnplaced, STRICT, slotOf } from "./import-draft.ts";
+import { type DraftRow, type ImportDraft, isUnplaced, STRICT_ACCOUNT, slotOf } from "./import-draft.ts";
 import { chosenLabel, LabelField } from "./label-field.tsx";
 import { usePage } from "./page-context.ts";
 import { exactTime } from "./times.tsx";
@@ -74,7 +74,7 @@ export function ImportRows({ draft, onRows }: ImportRowsProps) {
               onClick={() => setEdited(row.id)}
               text="Change"
             />
-            {row.fact.isNew && !mayMakeLabels && <p class="hint">Left out: {STRICT}.</p>}
+            {row.fact.isNew && !mayMakeLabels && <p class="hint">Left out: {STRICT_ACCOUNT}.</p>}
           </>
         ),
     },

@@ -1,8 +1,9 @@
-/** One memory: where the person works, its facts with a search, what changed, how full the block is, and the memory as a whole. */
+/** One memory: where the person works, its facts, what changed, what agents get of it, and the memory as a whole. */
 
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
-import type { ContextAnswer, UsageAnswer } from "../../contract/answers.ts";
+import type { UsageAnswer } from "../../contract/answers.ts";
+import type { GrantCalls } from "../api/grants.ts";
 import {
   type AccountLabels,
   accountLabels,
@@ -11,21 +12,25 @@ import {
   type PageClient,
   projectsOf,
 } from "../api/memory.ts";
-import { Button, SelectField, TextField } from "../parts/fields.tsx";
-import { LatestRequest, useAsync, useNow, useQuery } from "../parts/hooks.ts";
-import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
-import { AddFact } from "./add-fact.tsx";
+import { Button, SelectField } from "../parts/fields.tsx";
+import { LatestRequest, useQuery } from "../parts/hooks.ts";
+import { ErrorNotice } from "../parts/layout.tsx";
+import { AgentPrompts } from "./agent-prompts.tsx";
+import { Applications } from "./applications.tsx";
 import { Changes } from "./changes.tsx";
 import { ExportAndErase } from "./export-and-erase.tsx";
-import { FactList } from "./fact-list.tsx";
-import { FileButton, ImportedFile, useFileDrop } from "./imported-file.tsx";
+import { FactsColumn } from "./facts-column.tsx";
+import { ImportedFile, useFileDrop } from "./imported-file.tsx";
 import { LiveFacts, NO_FACTS } from "./live-facts.ts";
 import { type MemoryPage, PageProvider, usePage } from "./page-context.ts";
+import { Clock } from "./times.tsx";
 import { Toast, type ToastMessage } from "./toast.tsx";
 
 interface MemoryViewProps {
   readonly api: PageClient;
   readonly usage: UsageAnswer;
+  /** Undefined on the page of `sideband open`, to which nothing connects. */
+  readonly grants: GrantCalls | undefined;
   readonly memory: Memory;
   readonly onMemory: (memory: Memory | undefined) => void;
   /** Chooses another user; undefined where the key is for this one alone. */
@@ -34,19 +39,13 @@ interface MemoryViewProps {
   readonly onLeave: (() => void) | undefined;
 }
 
-/** How exact "5 minutes ago" has to be. */
-const CLOCK_MS = 5_000;
-
-export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: MemoryViewProps) {
+export function MemoryView({ api, grants, usage, memory, onMemory, onOther, onLeave }: MemoryViewProps) {
   const [state, setState] = useState(NO_FACTS);
   const [announced, announce] = useState("");
   const [toast, showToast] = useState<ToastMessage>();
   const [known, setKnown] = useState<AccountLabels>();
-  const [search, setSearch] = useState("");
-  const [isAdding, setIsAdding] = useState(false);
-  const [wanted, setWanted] = useState<string>();
+  const [projects, setProjects] = useState<readonly string[]>([]);
   const [file, setFile] = useState<File>();
-  useNow(CLOCK_MS);
   const live = useMemo(
     () => new LiveFacts({ api, memory, onState: setState, announce, isHidden: () => document.hidden }),
     [api, memory],
@@ -79,10 +78,13 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
     // Also when a fact comes on a label that is not known: it may have been added to the account meanwhile.
     readLabels().catch(() => {});
   }, [known === undefined ? 0 : made]);
-  const { userId, project } = memory;
-  // How full the block is, and what has no room in it.
-  const readBlock = () => api.context(userId, { project, include: "block" });
-  const block = useAsync(() => (state.facts === undefined ? undefined : readBlock()), [state.version]);
+  const byLabel = useMemo(() => new Map(state.facts?.map((fact) => [fact.label, fact])), [state.facts]);
+  const { userId } = memory;
+  const { query } = useQuery();
+  useEffect(() => {
+    // What cannot be read now is read with the next change.
+    query(() => projectsOf(api, userId), setProjects);
+  }, [api, userId, state.version]);
 
   const canWrite = usage.access !== "read";
   const isOver = useFileDrop(canWrite ? setFile : undefined);
@@ -91,75 +93,50 @@ export function MemoryView({ api, usage, memory, onMemory, onOther, onLeave }: M
     memory,
     live,
     state,
+    byLabel,
+    projects,
     canWrite,
     labels,
     labelsLeft: canWrite && usage.user === undefined ? (known?.free ?? 0) : 0,
     mayMakeLabels: canWrite && known?.strict === false,
-    overflow: useMemo(() => new Set(block.value?.overflow), [block.value]),
-    nowMs: Date.now(),
     readLabels,
     showToast,
   };
   return (
     <PageProvider value={page}>
-      <div class="memory-bar">
-        <p class="whose">
-          <b>{userId}</b> {!canWrite && <span class="tag">reads only</span>}{" "}
-          {onOther !== undefined && <Button class="small" onClick={onOther} text="Another user" />}
+      <Clock>
+        <div class="memory-bar">
+          <p class="whose">
+            <b>{userId}</b> {!canWrite && <span class="tag">reads only</span>}{" "}
+            {onOther !== undefined && <Button class="small" onClick={onOther} text="Another user" />}
+          </p>
+          <ProjectField onProject={(chosen) => onMemory({ userId, project: chosen })} />
+          <p class={state.isLive ? "live-mark on" : "live-mark"} role="status">
+            {state.isLive
+              ? "Live"
+              : onLeave === undefined
+                ? "Not connected: is sideband open running?"
+                : "Not connected"}
+          </p>
+          {onLeave !== undefined && <Button class="small" onClick={onLeave} text="Forget the key" />}
+        </div>
+        <p class="visually-hidden" role="status" aria-live="polite">
+          {announced}
         </p>
-        <ProjectField onProject={(chosen) => onMemory({ userId, project: chosen })} />
-        <p class={state.isLive ? "live-mark on" : "live-mark"} role="status">
-          {state.isLive
-            ? "Live"
-            : onLeave === undefined
-              ? "Not connected: is sideband open running?"
-              : "Not connected"}
-        </p>
-        {onLeave !== undefined && <Button class="small" onClick={onLeave} text="Forget the key" />}
-      </div>
-      <p class="visually-hidden" role="status" aria-live="polite">
-        {announced}
-      </p>
-      <ErrorNotice error={state.error} />
-      {isOver && <p class="drop-mark">Drop the file to see what it would bring. Nothing is written yet.</p>}
-      {file !== undefined && <ImportedFile file={file} onClose={() => setFile(undefined)} />}
-      <div class="memory-columns">
-        <div>
-          <div class="memory-tools">
-            <TextField
-              class="field grow"
-              label="Search the facts"
-              type="search"
-              value={search}
-              onValue={setSearch}
-            />
-            {canWrite && !isAdding && (
-              <Button class="primary" onClick={() => setIsAdding(true)} text="Add a fact" />
-            )}
-            {canWrite && <FileButton onFile={setFile} />}
+        <ErrorNotice error={state.error} />
+        {isOver && <p class="drop-mark">Drop the file to see what it would bring. Nothing is written yet.</p>}
+        {file !== undefined && <ImportedFile file={file} onClose={() => setFile(undefined)} />}
+        <div class="memory-columns">
+          <FactsColumn onFile={setFile} onMemory={onMemory} />
+          <div>
+            <Changes />
+            <AgentPrompts />
+            {grants !== undefined && <Applications calls={grants} />}
+            <ExportAndErase />
           </div>
-          {isAdding && (
-            <AddFact
-              onEdit={(label) => {
-                setIsAdding(false);
-                setWanted(label);
-              }}
-              onClose={() => setIsAdding(false)}
-            />
-          )}
-          {state.facts === undefined ? (
-            state.error === undefined && <Loading what="Reading the facts" tall />
-          ) : (
-            <FactList search={search} wanted={wanted} onWanted={setWanted} />
-          )}
         </div>
-        <div>
-          <Changes />
-          <BlockCard block={block.value} error={block.error} />
-          <ExportAndErase />
-        </div>
-      </div>
-      <Toast message={toast} onClose={() => showToast(undefined)} />
+        <Toast message={toast} onClose={() => showToast(undefined)} />
+      </Clock>
     </PageProvider>
   );
 }
@@ -170,14 +147,8 @@ interface ProjectFieldProps {
 
 /** Where the person works: no project, one of the projects with facts, or a worktree of one. */
 function ProjectField({ onProject }: ProjectFieldProps) {
-  const { api, memory, state } = usePage();
-  const { userId, project } = memory;
-  const { query } = useQuery();
-  const [projects, setProjects] = useState<readonly string[]>([]);
-  useEffect(() => {
-    // What cannot be read now is read with the next change.
-    query(() => projectsOf(api, userId), setProjects);
-  }, [api, userId, state.version]);
+  const { memory, projects } = usePage();
+  const { project } = memory;
   // A worktree's project is a place, too, whether it has facts or not.
   const outer = (name: string) => name.split("/")[0];
   const all = [...projects, ...(project === undefined ? [] : [project])];
@@ -193,46 +164,5 @@ function ProjectField({ onProject }: ProjectFieldProps) {
     >
       <option value="">No project</option>
     </SelectField>
-  );
-}
-
-interface BlockCardProps {
-  readonly block: ContextAnswer | undefined;
-  readonly error: unknown;
-}
-
-const NEARLY_FULL = 0.9;
-
-/** How full the block of a memory is, and which facts have no room in it. */
-function BlockCard({ block, error }: BlockCardProps) {
-  const { used, max } = block?.carriers ?? { used: 0, max: 1 };
-  const overflow = block?.overflow ?? [];
-  const percent = Math.round((100 * used) / max);
-  return (
-    <Card id="block" title="The block">
-      <ErrorNotice error={error} />
-      {block === undefined ? (
-        error === undefined && <Loading />
-      ) : (
-        <>
-          <p class="quota">
-            <meter
-              aria-label="Of the block in use"
-              min={0}
-              max={max}
-              high={max * NEARLY_FULL}
-              optimum={0}
-              value={used}
-            />
-            <span>{percent} % full</span>
-          </p>
-          <p class="hint">
-            {overflow.length === 0
-              ? "All facts fit into the sealed block that travels in a prompt."
-              : `${overflow.length === 1 ? "One fact has" : `${overflow.length} facts have`} no room in the sealed block that travels in a prompt: ${overflow.join(", ")}. The newest facts come first. Everything else still has them.`}
-          </p>
-        </>
-      )}
-    </Card>
   );
 }

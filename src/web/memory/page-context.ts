@@ -2,7 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { LabelAnswer } from "../../contract/answers.ts";
+import type { LabelAnswer, StoredFact } from "../../contract/answers.ts";
 import type { Memory, PageClient } from "../api/memory.ts";
 import type { LiveFacts, LiveState } from "./live-facts.ts";
 import type { ToastMessage } from "./toast.tsx";
@@ -12,6 +12,10 @@ export interface MemoryPage {
   readonly memory: Memory;
   readonly live: LiveFacts;
   readonly state: LiveState;
+  /** The facts of `state`. */
+  readonly byLabel: ReadonlyMap<string, StoredFact>;
+  /** The projects and worktrees in which the person has facts. */
+  readonly projects: readonly string[];
   readonly canWrite: boolean;
   /** By label: those of the account, and those that the person's facts have. */
   readonly labels: ReadonlyMap<string, LabelAnswer>;
@@ -19,9 +23,6 @@ export interface MemoryPage {
   readonly labelsLeft: number;
   /** Whether a person makes labels by writing them: not in a strict account. */
   readonly mayMakeLabels: boolean;
-  /** Labels that have no room in the block. */
-  readonly overflow: ReadonlySet<string>;
-  readonly nowMs: number;
   /** Reads the labels again. */
   readonly readLabels: () => Promise<void>;
   readonly showToast: (message: ToastMessage | undefined) => void;

@@ -1,6 +1,8 @@
-/** Times in words: "5 minutes ago", "in 6 days", and what a field for a local date and time holds. */
+/** Times in words: "5 minutes ago", "in 6 days", the page's clock, and what a field for a local date and time holds. */
 
-import { usePage } from "./page-context.ts";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { useNow } from "../parts/hooks.ts";
 
 const UNITS = [
   ["year", 31_557_600],
@@ -66,6 +68,29 @@ export function startOfYesterday(nowMs: number): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() - 1).getTime();
 }
 
+const ClockContext = createContext(0);
+/** How exact "5 minutes ago" has to be. */
+const CLOCK_MS = 5_000;
+
+/** What is inside has the time. Only what shows it is drawn again when it goes on. */
+export function Clock({ children }: { readonly children: ComponentChildren }) {
+  return <ClockContext.Provider value={useNow(CLOCK_MS)}>{children}</ClockContext.Provider>;
+}
+
+function useClock(): number {
+  useContext(ClockContext);
+  return Date.now();
+}
+
+/** How long a change of somebody else is marked. */
+const MARKED_MS = 60_000;
+
+/** @param atMs when somebody else changed it; undefined: nobody did */
+export function FreshMark({ atMs }: { readonly atMs: number | undefined }) {
+  const isFresh = useClock() - (atMs ?? Number.NEGATIVE_INFINITY) < MARKED_MS;
+  return isFresh ? <span class="tag good fresh">changed just now</span> : null;
+}
+
 interface RelativeTimeProps {
   readonly at: string;
   /** It is the end of a fact. */
@@ -74,7 +99,7 @@ interface RelativeTimeProps {
 
 /** A time in words, with the exact one for those who point at it. */
 export function RelativeTime({ at, isEnd = false }: RelativeTimeProps) {
-  const { nowMs } = usePage();
+  const nowMs = useClock();
   return (
     <time dateTime={at} title={exactTime(at)}>
       {isEnd ? timeUntil(at, nowMs) : timeAgo(at, nowMs)}

@@ -5,7 +5,7 @@
 
 import type { StoredFact, WrittenAnswer } from "../../contract/answers.ts";
 import { isSidebandError, SidebandError } from "../../sdk/errors.ts";
-import type { EncodeOptions } from "../../sdk/options.ts";
+import type { EncodeOptions, ForgetOptions } from "../../sdk/options.ts";
 import type { MemoryPage } from "./page-context.ts";
 import type { ToastAction } from "./toast.tsx";
 
@@ -29,7 +29,7 @@ export function undoAction(
  * @param before the fact that is there
  * @returns whether it was written; if not, the facts have been read again by now
  */
-export async function writeSeen(
+export async function writeIfUnchanged(
   page: MemoryPage,
   { label, value, ...options }: FactToWrite,
   before?: StoredFact,
@@ -43,7 +43,7 @@ export async function writeSeen(
       written.previous === null
         ? ["is remembered", "is not remembered any more"]
         : ["is changed", "is as it was"];
-    const undo = () => takeBack(page, written, before);
+    const undo = () => undoWrite(page, written, before);
     showToast({ text: `${label} ${done}.`, actions: [undoAction(page, undo, `${label} ${undone}.`)] });
     return true;
   } catch (failure) {
@@ -53,7 +53,7 @@ export async function writeSeen(
 }
 
 /** @param before what was there, with its end */
-export async function takeBack(
+export async function undoWrite(
   page: MemoryPage,
   { label, place, revision, previous }: WrittenAnswer,
   before?: StoredFact,
@@ -61,7 +61,7 @@ export async function takeBack(
   const { live, api, memory } = page;
   const options = { project: memory.project, scope: place, ifRevision: revision, keepHistory: true };
   if (previous === null) await live.write([label], () => api.forget(memory.userId, label, options));
-  else await putBack(page, { ...before, ...previous, label, place }, revision);
+  else await restoreFact(page, { ...before, ...previous, label, place }, revision);
 }
 
 type EarlierFact = Pick<StoredFact, "label" | "value" | "revision"> & Partial<StoredFact>;
@@ -70,22 +70,60 @@ type EarlierFact = Pick<StoredFact, "label" | "value" | "revision"> & Partial<St
  * Writes a fact as it was, with its end, where it was: from its history, or where none is kept, anew.
  * @param ifRevision the revision that it must have now; 0: there must be none
  */
-export async function putBack(page: MemoryPage, fact: EarlierFact, ifRevision: number): Promise<void> {
+export async function restoreFact(page: MemoryPage, fact: EarlierFact, ifRevision: number): Promise<void> {
   const { live, api, memory } = page;
   const { userId, project } = memory;
-  const { label, value, revision, place: scope, expires_at: expiresAt, description } = fact;
+  const { label, value, revision, place: scope, expires_at: expiresAt, description, origin } = fact;
   await live.write([label], async () => {
     try {
       await api.restore(userId, label, revision, { project, ifRevision });
     } catch (failure) {
       if (!SidebandError.isInstance(failure) || !NOT_KEPT.includes(failure.code)) throw failure;
       const terms = { newLabel: "certain" as const, description };
-      await api.encode(userId, label, value, { project, scope, expiresAt, ifRevision, ...terms });
+      await api.encode(userId, label, value, { project, scope, expiresAt, ifRevision, origin, ...terms });
     }
   });
 }
 
 const NOT_KEPT: readonly string[] = ["not_found", "fact_not_found", "unknown_label"];
+
+/** Forgets a fact, and offers to bring it back or to forget its earlier values, too. */
+export async function forgetFact(page: MemoryPage, fact: StoredFact): Promise<void> {
+  const { live, api, memory, showToast } = page;
+  const { label, place: scope, revision } = fact;
+  const forgetWith = (options: ForgetOptions) =>
+    live.write([label], () =>
+      api.forget(memory.userId, label, { project: memory.project, scope, ...options }),
+    );
+  await forgetWith({ ifRevision: revision, keepHistory: true });
+  const forGood = async () => {
+    await forgetWith({});
+    showToast({ text: `${label} is forgotten for good, with its earlier values.` });
+  };
+  showToast({
+    text: `${label} is forgotten. Its earlier values are kept.`,
+    actions: [
+      undoAction(page, () => restoreFact(page, fact, 0), `${label} is back.`),
+      { name: "Forget for good", run: forGood, asks: `${label}, which cannot be undone` },
+    ],
+  });
+}
+
+/** The person says what an agent had read. Only the value that was seen: another one is not written over. */
+export async function acceptFact(page: MemoryPage, fact: StoredFact): Promise<void> {
+  const { live, api, memory, showToast } = page;
+  const { label, value, revision, place: scope, expires_at: expiresAt } = fact;
+  const options = {
+    project: memory.project,
+    scope,
+    expiresAt,
+    ifRevision: revision,
+    origin: "said" as const,
+  };
+  const written = await live.write([label], () => api.encode(memory.userId, label, value, options));
+  const undo = undoAction(page, () => undoWrite(page, written, fact), `${label} waits for you again.`);
+  showToast({ text: `${label} is accepted.`, actions: [undo] });
+}
 
 /** Moves a fact to another label; with `merge`, both become a list there. */
 export async function renameFact(
@@ -102,8 +140,8 @@ export async function renameFact(
   const written = await rename(label, to, { ifRevision: revision, merge });
   const undo = async () => {
     if (merge === undefined) return void (await rename(to, label, { ifRevision: written.revision }));
-    await takeBack(page, written);
-    await putBack(page, fact, 0);
+    await undoWrite(page, written);
+    await restoreFact(page, fact, 0);
   };
   const [done, undone] =
     merge === undefined

@@ -114,7 +114,7 @@ function SignIn({ onSignedIn }: { readonly onSignedIn: () => Promise<void> }) {
   return (
     <form class="stack narrow" onSubmit={submit}>
       <TextField
-        label="Admin token"
+        label="Admin token, or your own as an operator"
         type="password"
         required
         autocomplete="current-password"
@@ -123,7 +123,10 @@ function SignIn({ onSignedIn }: { readonly onSignedIn: () => Promise<void> }) {
       />
       <ErrorNotice error={error} />
       <Button type="submit" class="primary" disabled={busy} text="Sign in" />
-      <p class="hint">The value of SIDEBAND_ADMIN_TOKEN, or the content of admin.token in the data folder.</p>
+      <p class="hint">
+        The value of SIDEBAND_ADMIN_TOKEN, the content of admin.token in the data folder, or what{" "}
+        <code>sideband operators add</code> has shown.
+      </p>
     </form>
   );
 }

@@ -6,7 +6,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { UsageAnswer } from "../../contract/answers.ts";
+import { type GrantCalls, grantCalls } from "../api/grants.ts";
 import { type Memory, type PageClient, pageClient } from "../api/memory.ts";
+import { forgetFolds } from "../memory/folds.ts";
 import { MemoryView } from "../memory/memory-view.tsx";
 import { UserPicker } from "../memory/user-picker.tsx";
 import { Button } from "../parts/fields.tsx";
@@ -19,18 +21,25 @@ const BASE = location.pathname.replace(/\/memory$/, "");
 
 interface MemoryVisitor {
   readonly api: PageClient;
+  readonly grants: GrantCalls | undefined;
   readonly usage: UsageAnswer;
 }
 
 function MemoryPage() {
   const [visitor, setVisitor] = useState<MemoryVisitor>();
   const [error, setError] = useState<unknown>();
-  const enter = async (api: PageClient) => setVisitor({ api, usage: await api.usage() });
+  const enter = async (api: PageClient, grants?: GrantCalls) =>
+    setVisitor({ api, grants, usage: await api.usage() });
   useEffect(() => {
     if (BASE !== "") enter(pageClient({ base: BASE })).catch(setError);
   }, []);
-  if (visitor !== undefined) return <Chosen visitor={visitor} onLeave={() => setVisitor(undefined)} />;
-  if (BASE === "") return <KeyForm button="Open the memory" onKey={(key) => enter(pageClient({ key }))} />;
+  const leave = () => {
+    forgetFolds();
+    setVisitor(undefined);
+  };
+  if (visitor !== undefined) return <Chosen visitor={visitor} onLeave={leave} />;
+  if (BASE === "")
+    return <KeyForm button="Open the memory" onKey={(key) => enter(pageClient({ key }), grantCalls(key))} />;
   if (error === undefined) return <Loading tall />;
   return (
     <>
@@ -44,7 +53,7 @@ function MemoryPage() {
 }
 
 function Chosen({ visitor, onLeave }: { readonly visitor: MemoryVisitor; readonly onLeave: () => void }) {
-  const { api, usage } = visitor;
+  const { api, grants, usage } = visitor;
   const bound = usage.user;
   const [memory, setMemory] = useState<Memory | undefined>(() => memoryIn(location.hash, bound));
   const choose = (chosen: Memory | undefined) => {
@@ -71,6 +80,7 @@ function Chosen({ visitor, onLeave }: { readonly visitor: MemoryVisitor; readonl
     <MemoryView
       key={memoryHash(memory)}
       api={api}
+      grants={grants}
       usage={usage}
       memory={memory}
       onMemory={choose}

@@ -6,6 +6,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { N } from "../../codec/field.ts";
+import { SidebandError } from "../../sdk/errors.ts";
 import { type DemoChannel, DemoSandbox, type DemoState, fetchChannels, type LastCall } from "../api/demo.ts";
 import { CodecClient } from "../codec/codec-client.ts";
 import type { Reader } from "../codec/messages.ts";
@@ -86,7 +87,7 @@ function Playground() {
     if (error === undefined) return <Loading what="Opening a sandbox" tall />;
     return (
       <>
-        <ErrorNotice error={error} />
+        {isSwitchedOff(error) ? <SwitchedOff /> : <ErrorNotice error={error} />}
         <Button onClick={load} text="Try again" />
       </>
     );
@@ -101,6 +102,21 @@ function Playground() {
       )}
       <Bench {...{ ready, state, refresh }} />
     </>
+  );
+}
+
+/** Every address of the demo is unknown to a service without it. */
+function isSwitchedOff(error: unknown): boolean {
+  return SidebandError.isInstance(error) && error.code === "not_found";
+}
+
+function SwitchedOff() {
+  return (
+    <Notice kind="plain">
+      The playground works on the demo, where anybody may write without a key, and the demo is switched off
+      here. Whoever runs this service switches it on with <code>SIDEBAND_DEMO=1</code>, for example{" "}
+      <code>SIDEBAND_DEMO=1 npm start</code>.
+    </Notice>
   );
 }
 

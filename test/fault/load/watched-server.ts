@@ -55,6 +55,7 @@ export async function startWatched(settings: Record<string, string> = {}): Promi
     SIDEBAND_DATA: folder,
     SIDEBAND_ADMIN_TOKEN: ADMIN_TOKEN,
     SIDEBAND_LOG_LEVEL: "warn",
+    SIDEBAND_DEMO: "1",
     SIDEBAND_DEMO_RATE: "1000000",
     ...settings,
   });

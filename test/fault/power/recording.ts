@@ -8,8 +8,6 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildSync } from "esbuild";
-import { packageFolder } from "../../agents/built.ts";
 import type { Mark } from "./promises.ts";
 
 export type LogRecord =
@@ -52,25 +50,6 @@ export function compileRecorder(folder: string): string {
   ]);
   if (status !== 0) throw new Error(`recorder.c cannot be compiled: ${stderr}`);
   return library;
-}
-
-/** Makes one file of JavaScript of program.ts: the loader for TypeScript would take most of the time of each process. */
-export function compileProgram(): string {
-  // Inside the package, where its dependencies are found.
-  const outfile = join(packageFolder, "test", "output", `power-program-${process.pid}.mjs`);
-  buildSync({
-    entryPoints: [file("program.ts")],
-    bundle: true,
-    outfile,
-    platform: "node",
-    format: "esm",
-    packages: "external",
-    // The folders of the package and of the vectors are found from a module's address.
-    define: {
-      "import.meta.url": JSON.stringify(new URL("../../fixtures/views.ts", import.meta.url)),
-    },
-  });
-  return outfile;
 }
 
 export interface RecordOptions {

@@ -11,9 +11,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
+import { bundledProgram } from "../../fixtures/bundled-program.ts";
 import { Disk, digestOf, type Fate, type Operation, writeImage } from "./disk.ts";
 import { Promises } from "./promises.ts";
-import { compileProgram, compileRecorder, type LogRecord, readLog, record } from "./recording.ts";
+import { compileRecorder, type LogRecord, readLog, record } from "./recording.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
 
 type FateOf = (operation: Operation, point: number) => Fate;
@@ -58,7 +59,7 @@ class PowerRun {
   readonly #sample: number | undefined;
   readonly #folder: string;
   readonly #recorder: string;
-  readonly #program = compileProgram();
+  readonly #program = bundledProgram(new URL("program.ts", import.meta.url));
   /** In memory where that is possible: each disk is opened once and thrown away. */
   readonly #disks: string;
   /** What went wrong, and how often; where it was seen first. */
@@ -98,7 +99,7 @@ class PowerRun {
   async #record(scenario: string, outside: string, killAfter?: number): Promise<Recording> {
     const home = mkdtempSync(join(this.#folder, "home-"));
     const log = `${home}.log`;
-    const options = { recorder: this.#recorder, program: this.#program, home, log };
+    const options = { recorder: this.#recorder, program: await this.#program, home, log };
     await record({ ...options, args: [scenario, "run", home, outside], killAfter });
     const from = killAfter === undefined ? 0 : readLog(log).length;
     if (killAfter !== undefined) await record({ ...options, args: [scenario, "start", home, outside] });
@@ -135,10 +136,6 @@ class PowerRun {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
     console.log(`${name}: ${records.length} records, ${tried.size} disks`);
-  }
-
-  end(): void {
-    rmSync(this.#program);
   }
 
   #addFault(first: string, { message }: Error): void {
@@ -221,6 +218,5 @@ try {
     console.log("nothing acknowledged was lost, and nothing was there that was never written");
   else process.exitCode = 1;
 } finally {
-  run.end();
   for (const path of [disks, folder]) rmSync(path, { recursive: true, force: true });
 }

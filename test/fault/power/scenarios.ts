@@ -8,7 +8,7 @@ import type { Config } from "../../../src/config.ts";
 import { createBackup, restoreBackup } from "../../../src/main/backup.ts";
 import type { Core } from "../../../src/main/core.ts";
 import { writeWhole } from "../../../src/main/export-file.ts";
-import { ADMIN_TOKEN_FILE, adminToken, MASTER_KEY_FILE, masterKeys } from "../../../src/main/secrets.ts";
+import { ADMIN_TOKEN_FILE, adminTokens, MASTER_KEY_FILE, masterKeys } from "../../../src/main/secrets.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { makeFolder } from "../../../src/store/lmdb/durable-files.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
@@ -75,7 +75,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         }
         makeSecrets(room);
         const config = { dataFolder: join(room.home, DATA) } as Config;
-        const core = { embedded: store } as unknown as Core;
+        const core = { embedded: store, clock: store.clock } as unknown as Core;
         const backedUp = createBackup(core, config, join(room.home, backup), true, () => {});
         await writeAll(room, store, "new");
         await backedUp;
@@ -91,7 +91,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         await writeAll(room, store, "old");
         makeSecrets(room);
         await createBackup(
-          { embedded: store } as unknown as Core,
+          { embedded: store, clock: store.clock } as unknown as Core,
           { dataFolder: join(outside, DATA) } as Config,
           join(outside, "backup"),
           true,
@@ -134,7 +134,7 @@ export async function start(room: Room): Promise<void> {
   // A node of PostgreSQL has only this one.
   const node = join(room.home, "node");
   makeFolder(node);
-  adminToken(node, undefined);
+  adminTokens(node, undefined);
   markFile(room, join("node", ADMIN_TOKEN_FILE));
 }
 
@@ -155,7 +155,7 @@ function makeSecrets(room: Room): void {
   const dataFolder = join(room.home, DATA);
   masterKeys({ dataFolder, masterKey: undefined, databaseUrl: undefined });
   markFile(room, join(DATA, MASTER_KEY_FILE));
-  adminToken(dataFolder, undefined);
+  adminTokens(dataFolder, undefined);
   markFile(room, join(DATA, ADMIN_TOKEN_FILE));
 }
 

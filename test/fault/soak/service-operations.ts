@@ -44,7 +44,7 @@ function healthOperations(): Operation[] {
   });
   return [
     plain("healthz", 20, "/healthz", /^{"status":"ok"}$/),
-    plain("readyz", 10, "/readyz", /^{"status":"ready"}$/),
+    plain("readyz", 10, "/readyz", /^{"status":"ready"/),
     plain("channels", 6, "/channels", /"channel":39,"label":"PROJ.constraint"/),
     plain("openapi", 4, "/openapi.json", /^{"openapi":"3\.1/),
   ];

@@ -182,7 +182,11 @@ class Soak {
     await sleep(Math.max(0, ...world.users.map(({ restUntilMs }) => restUntilMs - performance.now())));
     for (const user of world.users) await world.settle(user);
     const { owner } = this.#server;
-    const { findings } = await owner.work<{ findings: unknown[] }>("/operator/verify", {}, () => {});
+    const { findings } = await owner.work<{ findings: unknown[] }>(
+      "/operator/verify",
+      { deep: true },
+      () => {},
+    );
     assert.deepEqual(findings, []);
     world.end();
     await this.#mark(this.#options.minutes, this.#server.quietGauges());

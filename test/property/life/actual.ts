@@ -51,13 +51,18 @@ export async function actual(services: MemoryServices, caller: Caller, step: Cal
       return resultOf(await renameFact(services, caller, input));
     }
     case "rollback": {
-      const { toMs, dryRun, partial } = step;
-      const result = await rollBack(services, caller, { ...writerOf(step), toMs, dryRun, partial });
-      const { changes, unreached, isDone } = result;
-      return { changes: sorted(changes), unreached: sorted(unreached), isDone };
+      const { toMs, dryRun, partial, unchangedSinceMs } = step;
+      const input = { ...writerOf(step), toMs, dryRun, partial, unchangedSinceMs };
+      const { changes, unreached, isDone, changedSince } = await rollBack(services, caller, input);
+      return {
+        changes: sorted(changes),
+        unreached: sorted(unreached),
+        isDone,
+        changedSince: sorted(changedSince),
+      };
     }
     case "forget user":
-      return forgetUser(services, account, writerOf(step));
+      return void (await forgetUser(services, account, writerOf(step)));
     case "add label":
       return { isNew: (await addLabel(services, account, step.label)).isNew };
     case "change label":

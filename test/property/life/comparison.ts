@@ -14,7 +14,6 @@ import { readUsage } from "../../../src/memory/usage.ts";
 import { listUsers } from "../../../src/memory/users.ts";
 import type { LifeModel } from "./model.ts";
 import { Refused } from "./refused.ts";
-import { PROJECTS } from "./steps.ts";
 import type { Past, Present } from "./values.ts";
 
 const PAGE = 3;
@@ -29,6 +28,8 @@ interface Shown {
   readonly label: string;
   /** All users, or the one that a write was for. */
   readonly users: readonly string[];
+  /** Where the facts are listed. */
+  readonly projects: Iterable<string | undefined>;
 }
 
 /** Everything that is kept, and of one user in one project what each operation shows. */
@@ -36,11 +37,11 @@ export async function compareAccount(
   services: MemoryServices,
   caller: Caller,
   model: LifeModel,
-  { account, user, project, label, users }: Shown,
+  { account, user, project, label, users, projects }: Shown,
 ): Promise<void> {
   await compareLabels(services, caller, model, account);
   for (const name of users) await compareLife(services, caller, model, account, name);
-  for (const place of PROJECTS) {
+  for (const place of projects) {
     const facts = await listFacts(services, caller.account, { userId: user, project: place });
     const wanted = model.facts(account, { user, project: place }).map((fact) => whole(fact));
     const shown = facts.map((fact) => whole(fact));

@@ -31,7 +31,7 @@ export type ResolvedStep =
   | Resolved<ForgetStep>
   | Resolved<RenameStep>
   | (Resolved<RestoreStep> & { readonly revision: number })
-  | (RollbackStep & { readonly toMs: number })
+  | (RollbackStep & { readonly toMs: number; readonly unchangedSinceMs?: number })
   | Exclude<Step, EncodeStep | ItemStep | ForgetStep | RenameStep | RestoreStep | RollbackStep>;
 
 const NO_REVISION = 999_999;
@@ -63,8 +63,11 @@ export function resolve(model: LifeModel, step: Step): ResolvedStep {
         ...revisionFor(step.condition, present),
       };
     }
-    case "rollback":
-      return { ...step, toMs: model.moments[step.nth % model.moments.length] + step.offsetMs };
+    case "rollback": {
+      const momentOf = (nth: number) => model.moments[nth % model.moments.length];
+      const since = step.sinceNth === undefined ? {} : { unchangedSinceMs: momentOf(step.sinceNth) };
+      return { ...step, toMs: momentOf(step.nth) + step.offsetMs, ...since };
+    }
     default:
       return step;
   }
@@ -357,13 +360,21 @@ function rename(model: LifeModel, step: Resolved<RenameStep>, replay: KeyedReque
   return { count, replayed: false, facts };
 }
 
-function rollBack(model: LifeModel, step: RollbackStep & { toMs: number }): unknown {
-  const { account, toMs, dryRun = false, partial = false } = step;
+function rollBack(
+  model: LifeModel,
+  step: RollbackStep & { toMs: number; unchangedSinceMs?: number },
+): unknown {
+  const { account, toMs, dryRun = false, partial = false, unchangedSinceMs: since } = step;
   if (toMs > model.nowMs) throw new Refused("invalid_request");
-  const { changes, unreached } = model.plan(account, step, toMs);
+  const { changes, unreached, changedSince } = model.plan(account, step, toMs, since);
   const isDone = !dryRun && (partial || unreached.length === 0);
-  if (isDone && changes.length > 0) model.rollBack(account, step, toMs, step);
-  return { changes: sorted(changes), unreached: sorted(unreached), isDone };
+  if (isDone && changes.length > 0) model.rollBack(account, step, toMs, step, since);
+  return {
+    changes: sorted(changes),
+    unreached: sorted(unreached),
+    isDone,
+    changedSince: sorted(changedSince),
+  };
 }
 
 /** By place and label: the contract names no order. */

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom } from "../../../src/base/random.ts";
+import { bundledProgram } from "../../fixtures/bundled-program.ts";
 import { outcomeOf } from "./comparison.ts";
 import { expected, resolve } from "./expected.ts";
 import type { LifeModel } from "./model.ts";
@@ -88,9 +89,8 @@ async function applied(model: LifeModel, step: Step): Promise<void> {
 async function runAndKill(folder: string, seed: number, count: number) {
   const random = seededRandom(seed);
   const at = random.below(count);
-  const child: ChildProcess = fork(new URL("kill-child.ts", import.meta.url), [folder, String(seed)], {
-    execArgv: ["--import", "tsx"],
-  });
+  const program = await bundledProgram(new URL("kill-child.ts", import.meta.url));
+  const child: ChildProcess = fork(program, [folder, String(seed)], { execArgv: [] });
   // What it has told is read to the end, also after its death.
   const ended = Promise.all([once(child, "exit"), once(child, "disconnect")]);
   let begun = -1;

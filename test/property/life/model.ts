@@ -148,12 +148,14 @@ export class LifeModel {
 
   /** The facts that count, in the order of their channels. */
   facts(account: number, { user, project }: Person): Present[] {
-    const lives = this.lives(account, user);
-    return this.#labelsInOrder(account, user).flatMap((label) => {
-      const found = placesOf(project).flatMap(
-        (place) => lives.find((life) => life.place === place && life.label === label)?.present ?? [],
-      );
-      return found.slice(-1);
+    const places = placesOf(project);
+    const present = this.lives(account, user).flatMap(({ present }) => present ?? []);
+    const inside = present.filter(({ place }) => places.includes(place));
+    const labels = new Set(inside.map(({ label }) => label));
+    const inOrder = this.#labelsInOrder(account, user).filter((label) => labels.has(label));
+    return inOrder.map((label) => {
+      const found = inside.filter((fact) => fact.label === label);
+      return found.reduce((a, b) => (places.indexOf(a.place) > places.indexOf(b.place) ? a : b));
     });
   }
 
@@ -284,10 +286,10 @@ export class LifeModel {
   }
 
   /** Puts facts back to what they were, under the labels that they had: with their past, if nothing is in its way. */
-  rollBack(account: number, person: Person, toMs: number, author: Author): void {
+  rollBack(account: number, person: Person, toMs: number, author: Author, unchangedSinceMs?: number): void {
     const { user } = person;
     const { made, replays } = this.#accounts[account];
-    const plan = this.plan(account, person, toMs);
+    const plan = this.plan(account, person, toMs, unchangedSinceMs);
     const { back, moves, writes, counted } = stepsBack(plan, this.lives(account, user));
     this.#requireRoom(account, counted);
     const lifeAt = (at: { place: string; label: string }) => this.#lifeOf(account, user, at.place, at.label);
@@ -333,8 +335,8 @@ export class LifeModel {
   }
 
   /** What putting a user back to a moment would change. */
-  plan(account: number, person: Person, toMs: number): ReturnType<typeof planOf> {
-    return planOf(this.#livesInside(account, person), toMs, this.nowMs);
+  plan(account: number, person: Person, toMs: number, unchangedSinceMs?: number): ReturnType<typeof planOf> {
+    return planOf(this.#livesInside(account, person), toMs, this.nowMs, unchangedSinceMs);
   }
 
   sweep(): void {

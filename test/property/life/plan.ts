@@ -16,13 +16,24 @@ export interface Then extends Named {
 }
 
 /** What putting these back to a moment would change. */
-export function planOf(lives: readonly Life[], toMs: number, nowMs: number) {
+export function planOf(lives: readonly Life[], toMs: number, nowMs: number, unchangedSinceMs?: number) {
+  const changedSince: Named[] = [];
   const unreached: Named[] = [];
   const reached: Life[] = [];
   const then: Then[] = [];
   for (const life of lives) {
     const { place, label, present, past } = life;
     const values: (Present | Past)[] = [...past, ...(present === undefined ? [] : [present])];
+    if (unchangedSinceMs !== undefined) {
+      // All that ever happened to it: each value came, and the last one may have gone.
+      const gone = past.filter(({ ended }) => ended === "forgotten" || ended === "expired");
+      const moments = [...values.map(({ sinceMs }) => sinceMs), ...gone.map(({ endedAtMs }) => endedAtMs)];
+      if (Math.max(...moments) > unchangedSinceMs) {
+        const isTouched = values.some(({ sinceMs }) => toMs < sinceMs && sinceMs <= unchangedSinceMs);
+        if (isTouched) changedSince.push({ place, label });
+        continue;
+      }
+    }
     const index = values.findLastIndex(({ sinceMs }) => sinceMs <= toMs);
     if (index < 0 && values[0].ordinal > 1) {
       unreached.push({ place, label });
@@ -44,7 +55,7 @@ export function planOf(lives: readonly Life[], toMs: number, nowMs: number) {
     if (isAlike(present, value)) return [];
     return [{ place, label, from: present?.value ?? null, to: value?.value ?? null }];
   });
-  return { changes, unreached, wanted, names };
+  return { changes, unreached, wanted, names, changedSince };
 }
 
 /**

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../src/base/clock.ts";
 import { FairTurns } from "../../../src/base/fair-turns.ts";
+import { ALL_GROUPS } from "../../../src/base/groups.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import type { Tier } from "../../../src/base/tiers.ts";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
@@ -18,6 +19,7 @@ import type { Store } from "../../../src/memory/ports.ts";
 import type { KeyRecord } from "../../../src/memory/records.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
+import { keyRecord } from "../../conformance/store-under-test.ts";
 import { actual } from "./actual.ts";
 import { compareAccount, outcomeOf } from "./comparison.ts";
 import { expected, resolve } from "./expected.ts";
@@ -43,7 +45,7 @@ export class Difference extends Error {
 const ONE_USER: readonly Step["kind"][] = ["encode", "batch", "append", "remove", "restore", "rename"];
 const SECRET = new Uint8Array(32);
 /** No step is about blocks. */
-const NO_BLOCKS = { codeInBackground() {}, drop() {} };
+const NO_BLOCKS = { codeInBackground() {}, drop() {}, forget() {} };
 
 export class SequenceRun {
   readonly model: LifeModel;
@@ -84,12 +86,16 @@ export class SequenceRun {
     await this.compare(step);
   }
 
-  /** Compares what is kept, and what is shown of the step's user, project and label; else of each in turn. */
+  /**
+   * Compares what is kept, and what is shown of the step's user, project and label; else of each in turn. The clock
+   * touches nothing: of the accounts, too, one is looked at in turn. Without a step, facts are listed in all projects.
+   */
   async compare(step?: Step): Promise<void> {
     this.#setClock();
     this.#compared += 1;
     for (const account of QUOTAS.keys()) {
       if (step !== undefined && "account" in step && step.account !== account) continue;
+      if (step?.kind === "clock" && account !== this.#compared % QUOTAS.length) continue;
       const inTurn = {
         user: USERS[this.#compared % USERS.length],
         project: PROJECTS[this.#compared % PROJECTS.length],
@@ -98,7 +104,8 @@ export class SequenceRun {
       const named = LABELS.find((label) => JSON.stringify(step)?.includes(`"${label}"`));
       const label = named ?? LABELS[this.#compared % LABELS.length];
       const isWrite = step !== undefined && ONE_USER.includes(step.kind);
-      const shown = { account, user, project, label, users: isWrite ? [user] : USERS };
+      const projects = step === undefined ? PROJECTS : new Set([project, inTurn.project]);
+      const shown = { account, user, project, label, projects, users: isWrite ? [user] : USERS };
       await compareAccount(this.#services, this.#callerOf(account), this.model, shown);
     }
   }
@@ -169,27 +176,15 @@ export class SequenceRun {
 
   #keyOf(account: number): KeyRecord {
     const name = this.#accountOf(account);
-    return {
-      id: name,
-      account: name,
-      tier: tierOf(QUOTAS[account]),
-      hash: createHash("sha256").update(name).digest("hex"),
-      prefix: "sb_live_AAAA",
-      note: "",
-      user: null,
-      access: "write",
-      createdAtMs: START_MS,
-      expiresAtMs: null,
-      revokedAtMs: null,
-      lastUsedAtMs: null,
-    };
+    const hash = createHash("sha256").update(name).digest("hex");
+    return keyRecord(name, name, { tier: tierOf(QUOTAS[account]), hash, createdAtMs: START_MS });
   }
 }
 
 /** What the operations that are tried need of the services of memory. */
 export function servicesOf(store: Store, clock: Clock, historyMax: number): MemoryServices {
   const labels = new Labels(store);
-  const idempotency = new IdempotencyGate(SECRET);
+  const idempotency = new IdempotencyGate([SECRET]);
   const turns = new FairTurns();
   return {
     store,
@@ -199,6 +194,7 @@ export function servicesOf(store: Store, clock: Clock, historyMax: number): Memo
     turns,
     clock,
     historyMax,
+    groups: ALL_GROUPS,
   } as unknown as MemoryServices;
 }
 
@@ -235,6 +231,11 @@ export async function runSequence(
     } catch (error) {
       throw new Difference(index, error);
     }
+  }
+  try {
+    await run.compare();
+  } catch (error) {
+    throw new Difference(steps.length - 1, error);
   }
 }
 

@@ -89,6 +89,8 @@ export interface RollbackStep extends Written {
   readonly offsetMs: number;
   readonly dryRun?: boolean;
   readonly partial?: boolean;
+  /** Only what has not changed since, as nth. */
+  readonly sinceNth?: number;
 }
 
 export type LabelStep =
@@ -160,6 +162,7 @@ function nextStep(random: Random, before: readonly Step[]): Step {
       offsetMs: random.below(3) - 1,
       ...sometimes(random, 4, { dryRun: true }),
       ...sometimes(random, 3, { partial: true }),
+      ...sometimes(random, 3, { sinceNth: random.below(40) }),
     };
   if (kind < 71) return { kind: "add label", account: random.below(2), label: labelOf(random) };
   if (kind < 73) return changeOf(random);

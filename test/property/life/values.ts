@@ -121,7 +121,20 @@ export function endValue(
   life.present = undefined;
 }
 
-/** The same value again keeps its writer, its origin unless another is named and, with the same end and origin, since when it is there. */
+/** The value before, where it differs from the present one in its end alone. */
+function movedBefore({ present, past }: Life, expiresAtMs: number | null, origin: FactOrigin | undefined) {
+  const [before] = past.slice(-1);
+  if (present === undefined || before === undefined || present.origin !== origin) return undefined;
+  const ends = [expiresAtMs, present.expiresAtMs, before.expiresAtMs];
+  const isKept = before.ended === "replaced" && before.ordinal === present.ordinal - 1;
+  const isAlike = before.value === present.value && before.origin === present.origin;
+  return isKept && isAlike && !ends.includes(null) ? before : undefined;
+}
+
+/**
+ * The same value again keeps its writer, its origin unless another is named and, with the same end and origin, since when it
+ * is there. Of ends that were moved one after the other the last is in the past.
+ */
 export function setValue(
   life: Life,
   { value, expiresAtMs, writtenBy, sessionId, origin }: WrittenValue,
@@ -133,7 +146,12 @@ export function setValue(
   const own = isSameValue ? before.origin : undefined;
   const kept = origin === undefined ? own : (origin ?? undefined);
   const isSame = isSameValue && before.expiresAtMs === expiresAtMs && before.origin === kept;
-  const last = before?.ordinal ?? life.past.at(-1)?.ordinal ?? 0;
+  const moved = isSameValue && !isSame && historyMax > 0 ? movedBefore(life, expiresAtMs, kept) : undefined;
+  if (before !== undefined && moved !== undefined) {
+    life.past.pop();
+    life.present = { ...before, ordinal: moved.ordinal, sinceMs: moved.sinceMs };
+  }
+  const last = life.present?.ordinal ?? life.past.at(-1)?.ordinal ?? 0;
   if (before !== undefined && !isSame) endValue(life, "replaced", nowMs, historyMax);
   life.present = {
     revision,
@@ -157,8 +175,9 @@ export function relabel(
   { nowMs, historyMax, moved }: { nowMs: number; historyMax: number; moved: () => Partial<Present> },
 ): void {
   const { present, label } = source;
-  target.past = keptOf(source, historyMax).map((value) => ({ ...value, ...moved(), label: target.label }));
-  target.present = { ...present!, ...moved(), label: target.label };
+  // Earlier values keep their revisions.
+  target.past = keptOf(source, historyMax).map((value) => ({ ...value, label: target.label }));
+  target.present = { ...present!, label: target.label };
   const { ordinal } = target.present;
   endValue(target, "renamed", nowMs, historyMax, label);
   target.present = { ...present!, ...moved(), label: target.label, ordinal: ordinal + 1, sinceMs: nowMs };

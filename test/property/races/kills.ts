@@ -7,6 +7,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import postgres from "postgres";
 import { seededRandom } from "../../../src/base/random.ts";
+import { bundledProgram } from "../../fixtures/bundled-program.ts";
 import type { Answer, Beginning, MadeCall } from "./plans.ts";
 import { broken, forgetAll, plansOf, type Round, seenOf, usedOf, userOf } from "./round.ts";
 import { violationsOf } from "./rules.ts";
@@ -48,9 +49,8 @@ export async function killRound(store: StoreName, at: string, round: Round): Pro
 async function runAndKill(store: StoreName, at: string, round: Round) {
   const { seed, pair } = round;
   const args = [store, at, String(seed), ...pair];
-  const child: ChildProcess = fork(new URL("kill-child.ts", import.meta.url), args, {
-    execArgv: ["--import", "tsx"],
-  });
+  const program = await bundledProgram(new URL("kill-child.ts", import.meta.url));
+  const child: ChildProcess = fork(program, args, { execArgv: [] });
   const afterMs = seededRandom(seed).unit() * KILLED_WITHIN_MS;
   // What it has told is read to the end, also after its death.
   const ended = Promise.all([once(child, "exit"), once(child, "disconnect")]);

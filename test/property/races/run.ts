@@ -18,6 +18,8 @@ const KILLS_AT_ONCE = 2;
 const SHOWN_MAX = 3;
 /** One cycle of killed calls on a whole user comes with so many rounds of a pair. */
 const ROUNDS_OF_WHOLE = 20;
+/** The largest memory of a person. */
+const FACTS_MAX = 10_000;
 
 const [seed = 1, rounds = 200] = process.argv.slice(2, 4).map(Number);
 const chosen = process.argv[4];
@@ -74,7 +76,7 @@ for (const store of STORES) {
   await all(`kills on ${store}`, roundsOf(1), kill, KILLS_AT_ONCE);
   console.log(`calls were in flight at ${inFlight} of the kills`);
   const cycles = Math.ceil(rounds / ROUNDS_OF_WHOLE);
-  const killWhole = (at: string) => killWholeCalls(store, at, seededRandom(seed), cycles);
+  const killWhole = (at: string) => killWholeCalls(store, at, seededRandom(seed), cycles, FACTS_MAX);
   const { done, undone } =
     store === "embedded"
       ? await inNewFolder(killWhole)

@@ -3,9 +3,9 @@
 import { openNodes, type StoreName } from "./stores.ts";
 import { callWhole, type WholeCall } from "./whole-kills.ts";
 
-const [store, at, call] = process.argv.slice(2);
+const [store, at, call, facts] = process.argv.slice(2);
 const nodes = await openNodes(store as StoreName, at);
 process.send?.("begun");
-await callWhole(nodes, call as WholeCall);
+await callWhole(nodes, call as WholeCall, Number(facts));
 // It waits for its end, and does not outlive who is to kill it.
 process.on("disconnect", () => process.exit());

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { outageSection } from "../../../src/agent-side/memory-section.ts";
+import { contextFor, outageSection, replacingSection } from "../../../src/agent-side/memory-section.ts";
 import { memorySection, Sideband, withSection } from "../../../src/sdk/index.ts";
+import { o200kCounter } from "../../fixtures/o200k.ts";
 import { growthFault } from "../../tidy/expressions.ts";
 import { closedPort, scriptedServer } from "../sdk/scripted-server.ts";
 
@@ -40,34 +41,63 @@ test("what a prompt, the tools and the documents say of a block is true where no
   }
 });
 
-test("a section keeps to a limit: blocks are left out, then the longest values are cut, and every fact has a line", () => {
-  const block = `[MEM] ${"word ".repeat(50)}[/MEM]`;
-  const plain_index = `USER.name=Ada\nUSER.os=${"😀".repeat(400)}\nUSER.role=${"x".repeat(700)}`;
-  const context = { plain_index, fdm_block: `${block}\n${block}` };
-  const whole = memorySection(context).length;
-  assert.equal(memorySection(context, "both", whole), memorySection(context));
-  assert.equal(memorySection(context, "both", whole - 1).split("[MEM]").length, 2);
-  assert.ok(!memorySection(context, "both", whole - 300).includes("[MEM]"));
-  for (const limit of [600, 601, 602, 603, 800, 1_200]) {
-    const section = memorySection(context, "both", limit);
-    assert.ok(section.length <= limit && section.length > limit - 8, `${section.length} of ${limit}`);
-    assert.match(section, /\nUSER\.name=Ada\nUSER\.os=.*recall has it all\)\nUSER\.role=/);
-    assert.ok(section.isWellFormed());
-  }
+test("the guide has all words of a section, and what each costs", () => {
+  const guide = readFileSync(new URL("../../../docs/agents/README.md", import.meta.url), "utf8");
+  const rows = [...guide.matchAll(/^\| `(.+)` \| (\d+) \| (?:always|where|above|in a session)/gm)];
+  const count = o200kCounter();
+  assert.deepEqual(
+    rows.map(([, text]) => [text, count(text)]),
+    rows.map(([, text, tokens]) => [text, Number(tokens)]),
+  );
+  const context = {
+    ...CONTEXT,
+    plain_index: "USER.name=<b>\nUSER.os=Debian",
+    read_labels: ["USER.os"],
+    old_facts: [{ label: "USER.name", month: "2026-05" }],
+    left_out_summary: "HOME (12)",
+  };
+  const section = replacingSection(memorySection(context, "index"));
+  const words = rows.reduce((left, [, text]) => left.replace(text, ""), section);
+  assert.equal(words.replace(/\s+/g, " ").trim(), "USER.name (2026-05)=&lt;b> USER.os=Debian HOME (12)");
 });
 
-test("facts that were read somewhere stand apart, behind the others, and their heading is never cut", () => {
+test("facts that were read somewhere stand apart, behind the others; old ones have their month, what is left out its names", () => {
   const context = { ...CONTEXT, read_labels: ["USER.name"] };
   const section = memorySection(context, "index");
   assert.match(section, /\nUSER\.os=Debian\nRead somewhere, not said by the user:\nUSER\.name=Ada\n<\//);
   const only = memorySection({ fdm_block: "", plain_index: "USER.os=x", read_labels: ["USER.os"] });
-  assert.match(only, /instructions\.\nRead somewhere, not said by the user:\nUSER\.os=x\n/);
+  assert.match(only, /\.\nRead somewhere, not said by the user:\nUSER\.os=x\n/);
   assert.ok(!memorySection(context, "block").includes("Read somewhere"));
-  const lines = Array.from({ length: 20 }, (_, i) => `A.n${i}=${"x".repeat(99)}`);
-  const long = { fdm_block: "", plain_index: lines.join("\n"), read_labels: ["A.n3"] };
-  const cut = memorySection(long, "index", 1_000);
-  assert.ok(cut.length <= 1_000, `${cut.length}`);
-  assert.match(cut, /\nRead somewhere, not said by the user:\nA\.n3=.*\n<\//);
+  assert.doesNotMatch(section, /month/);
+  const old_facts = [{ label: "USER.os", month: "2026-05" }];
+  const left_out_summary = "FAMILY.wife, HOME (12)";
+  assert.match(
+    memorySection({ ...context, old_facts, left_out_summary }, "index"),
+    /month; ask before you act on it\.\nUSER\.os \(2026-05\)=Debian\nRead .*\nUSER\.name=Ada\nAlso stored, for recall or find: FAMILY\.wife, HOME \(12\)\n<\//,
+  );
+  const ending_facts = [{ label: "USER.os", expires_at: "2026-12-31T22:59:59.999Z" }];
+  const ending = memorySection({ ...CONTEXT, ending_facts }, "index");
+  assert.match(ending, /\nUSER\.os \(until 2026-12-31T22:59Z\)=Debian\n/);
+  assert.doesNotMatch(ending, /month/);
+  assert.match(
+    memorySection({ ...CONTEXT, old_facts, ending_facts }),
+    /\nUSER\.os \(2026-05, until 2026-12-31T22:59Z\)=/,
+  );
+  const names = memorySection({ fdm_block: "", plain_index: "", left_out_summary }, "index");
+  assert.match(names, /\.\nAlso stored, for recall or find: FAMILY\.wife, HOME \(12\)\n<\//);
+  assert.ok(!memorySection({ ...context, old_facts, left_out_summary }, "block").includes("FAMILY"));
+});
+
+test("all that a heading may say has its place in the tokens of a section", () => {
+  const count = o200kCounter();
+  const old_facts = [{ label: "USER.os", month: "2026-05" }];
+  const section = memorySection({ fdm_block: "", plain_index: "USER.os=<b>", old_facts }, "index");
+  const [open, heading] = section.split("\n");
+  const tokens = 1_000;
+  const { maxTokens = 0 } = contextFor("index", tokens);
+  assert.ok(count(`${open}\n${heading}\n</sideband-memory>`) <= tokens - maxTokens);
+  assert.deepEqual(contextFor("index", 0), { include: "index" });
+  assert.deepEqual(contextFor("both", tokens), { include: "both" });
 });
 
 test("a section replaces the one before it, and goes when the facts go", () => {
@@ -153,6 +183,18 @@ test("beforeCompaction flushes and gives the section with the fresh block", asyn
     seen.map(({ path }) => path),
     ["/flush", "/context"],
   );
+});
+
+test("where only some groups are asked for, nothing of the others comes from the flush before a compaction", async (t) => {
+  const whole = { ...FLUSH, fdm_block: "[MEM] of all groups [/MEM]", overflow: ["HEALTH.allergy"] };
+  const { url, seen } = await scriptedServer(t, ({ path }) => ({
+    body: path === "/flush" ? whole : { ...CONTEXT, overflow: ["DESK.lamp"] },
+  }));
+  const client = new Sideband({ baseUrl: url, include: "both" });
+  const compaction = await client.beforeCompaction("u", { groups: "-HEALTH" });
+  assert.deepEqual([compaction.block, compaction.overflow], [BLOCK, ["DESK.lamp"]]);
+  assert.doesNotMatch(JSON.stringify(compaction), /HEALTH|all groups/);
+  assert.equal(seen[1].query.groups, "-HEALTH");
 });
 
 test("with memory away the helpers warn in one line and tell the model", async () => {

@@ -297,10 +297,10 @@ test("each tool is annotated as what it does, and the block's tools are there on
 test("add_label alone is marked as reaching beyond the session", () => {
   const reaching = MEMORY_TOOLS.filter(({ annotations }) => annotations.openWorldHint);
   assert.deepEqual(
-    reaching.map(({ name, title }) => [name, title]),
-    [["add_label", "Add a label for all users"]],
+    reaching.map(({ name }) => name),
+    ["add_label"],
   );
-  assert.match(reaching[0].description, /for every user of the account, beyond this session\./);
+  assert.match(reaching[0].description, /for every user of the account\./);
 });
 
 test("who writes is told in at most 64 characters without control characters", () => {

@@ -19,7 +19,13 @@ import {
 /** What a session is told at its start. */
 async function startWith(memory: Pick<AgentMemory, "context">, fields: object = {}): Promise<string> {
   const input = hookInput(JSON.stringify({ hook_event_name: "SessionStart", ...fields }));
-  const options = { host: "claude-code", include: "both", timeoutMs: 10, project: "loom" } as const;
+  const options = {
+    host: "claude-code",
+    include: "both",
+    timeoutMs: 10,
+    project: "loom",
+    contextTokens: 800,
+  } as const;
   const { output } = await memoryWork(input, "both")!(memory as AgentMemory, "ada", input, options);
   return output === "" ? "" : JSON.parse(output).hookSpecificOutput.additionalContext;
 }
@@ -51,6 +57,27 @@ test("where memory is away the host shows it to the person, and the model is tol
   for (const event of ["PreCompact", "Stop"]) assert.equal(said(event, "claude-code"), "");
 });
 
+test("what is longer than the host takes goes without the block, and then with fewer facts", async () => {
+  const asked: unknown[] = [];
+  const told = await startWith({
+    context: async (_user, { include, maxTokens } = {}) => {
+      asked.push([include, maxTokens]);
+      const context = {
+        ...contextOf(`USER.name=${"a".repeat((maxTokens ?? 900) * 40)}`),
+        fdm_block: "[MEM] a [/MEM]",
+      };
+      return context;
+    },
+  });
+  assert.deepEqual(asked, [
+    ["both", undefined],
+    ["index", 690],
+    ["index", 290],
+    ["index", 90],
+  ]);
+  assert.ok(told.length < 9_900 && !told.includes("[MEM]"));
+});
+
 test("a block that fails after its time was over does not end the hook", async () => {
   let fail = (_error: Error) => {};
   const told = await startWith({
@@ -72,7 +99,13 @@ test("Cursor's own names for the event, its folder and the context are understoo
   const fields = { hook_event_name: "sessionStart", workspace_roots: ["/home/ada/loom", "/other"] };
   const input = hookInput(JSON.stringify(fields));
   assert.equal(input.cwd, "/home/ada/loom");
-  const options = { host: "cursor", include: "index", timeoutMs: 10, project: "loom" } as const;
+  const options = {
+    host: "cursor",
+    include: "index",
+    timeoutMs: 10,
+    project: "loom",
+    contextTokens: 800,
+  } as const;
   const context = async () => ({ fdm_block: "", plain_index: "USER.name=Ada" });
   const memory = { context } as unknown as AgentMemory;
   const { output } = await memoryWork(input, "index")!(memory, "ada", input, options);

@@ -18,8 +18,8 @@ test("a session is told what others have changed since the last one of its host,
   });
   const memory = new Sideband<string>({ baseUrl: running.url, apiKey: running.key });
   const file = join(folder, "sub", "sessions.json");
-  const start = (host = "claude-code", project = "loom/x", from = memory) =>
-    sessionNews(from, { file, host, where: running.url, userId: "ada", project, timeoutMs: 10_000 });
+  const start = (host = "claude-code", project = "loom/x", from = memory, groups?: string) =>
+    sessionNews(from, { file, host, where: running.url, userId: "ada", project, groups, timeoutMs: 10_000 });
   const write = (label: string, value: string, writtenBy: string, project?: string) =>
     memory.encode("ada", label, value, { writtenBy, project });
 
@@ -37,6 +37,22 @@ test("a session is told what others have changed since the last one of its host,
   assert.equal(await start(), news);
   assert.equal(await start(), "");
   assert.equal(statSync(file).mode & 0o777, 0o600);
+
+  // The same value with another origin, as after a review, is no news.
+  await memory.encode("ada", "PREF.tone", "warm", { writtenBy: "cli", origin: "read" });
+  await memory.encode("ada", "PREF.tone", "warm", { writtenBy: "cli", origin: "said" });
+  assert.equal(await start(), "");
+
+  // What the session's prompt does not get is nobody's news in it, under no label that it had.
+  const health = "HEALTH.allergy";
+  await memory.encode("ada", health, "nuts", { writtenBy: "cli", newLabel: true });
+  await memory.encode("ada", "DESK.lamp", "green", { writtenBy: "cli", newLabel: true });
+  assert.equal(await start("claude-code", "loom/x", memory, "USER,PREF"), "");
+  for (const label of ["HEALTH.blood", "DESK.blood"])
+    await memory.encode("ada", label, "0", { writtenBy: "cli", newLabel: "certain" });
+  await memory.rename("ada", health, "PREF.allergy");
+  assert.doesNotMatch(await start("claude-code", "loom/x", memory, "USER,PREF"), /HEALTH|DESK|nuts/);
+  await memory.forget("ada", "PREF.allergy");
 
   // In a worktree the project's own facts count, and not those of the worktree beside it.
   await write("PROJ.goal", "sails", "cli", "loom");

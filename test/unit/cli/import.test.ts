@@ -17,7 +17,9 @@ const NOTES = fileURLToPath(new URL("../../fixtures/memories/notes.md", import.m
 /** The words behind "rollback" of the line that undoes an import. */
 function undoWords(out: string): string[] {
   const line = out.trimEnd().split("\n").at(-1) ?? "";
-  const found = /^undo: .* rollback (--to \S+) (--user) (\S+) (--data) (\S+)$/.exec(line);
+  const found = /^undo: .* rollback (--to \S+) (--unchanged-since \S+) (--user) (\S+) (--data) (\S+)$/.exec(
+    line,
+  );
   assert.ok(found !== null, line);
   return ["rollback", ...found.slice(1).flatMap((words) => words.split(" "))];
 }
@@ -57,7 +59,7 @@ test("docs/agents/import.md shows what its example prints", () =>
     assert.ok(guide.includes(`\`\`\`\n${out.trimEnd()}\n\`\`\``), out);
   }));
 
-test("--yes stores with the file as the writer, and the printed command takes all of it back", () =>
+test("--yes stores with the file as the writer, and the printed command takes back what has not changed since", () =>
   withData((data) =>
     besideOwner(data, async () => {
       const ada = ["--user", "ada", "--data", data];
@@ -87,9 +89,20 @@ test("--yes stores with the file as the writer, and the printed command takes al
         /\n0 facts would be written, 29 facts are there already, 19 lines are not imported\.\n/,
       );
       // What was written for the person is in no project: the command has none.
-      const undone = await run(...undoWords(written.out));
-      assert.match(undone.out, /\n28 facts changed, back to /);
-      assert.equal((await run("facts", ...here)).out, before);
+      const undo = undoWords(written.out);
+      // What has changed since, or came later, stays.
+      await run("remember", "PREF.tone", "calm", ...here);
+      await run("remember", "PET.cat", "Tom", ...here);
+      const undone = await run(...undo);
+      assert.match(
+        undone.out,
+        /\nPREF\.tone: stays as it is, since it has changed again\n27 facts changed, /,
+      );
+      const now = before.replace("loud", "calm");
+      assert.deepEqual(
+        (await run("facts", ...here)).out.split("\n").sort(),
+        [...now.split("\n"), "PET.cat=Tom"].sort(),
+      );
     }),
   ));
 
@@ -365,7 +378,8 @@ test("more facts than a step takes: what was written is said, what was not is sa
       written.err,
       /^sideband import: not written: TRIP\.stop_40, .*TRIP\.stop_59: .*1000 encodes a month/,
     );
-    const [, to] = /undo: .* rollback --to (\S+) --user ada --url http/.exec(written.out) ?? [];
+    const [, to] =
+      /undo: .* rollback --to (\S+) --unchanged-since \S+ --user ada --url http/.exec(written.out) ?? [];
     assert.match((await run("rollback", "--to", to, ...ada)).out, /40 facts changed/);
     assert.equal((await run("facts", ...ada)).err, "ada has no facts\n");
   }));

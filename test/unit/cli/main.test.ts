@@ -47,11 +47,15 @@ test("--version prints the version of package.json", async (context) => {
 test("--help lists every command, and every command has its own", async (context) => {
   const overview = await run(context, "--help");
   assert.equal(overview.status, 0);
-  const names = [...overview.out.matchAll(/^ {2}(\S+) {2}/gm)].map((match) => match[1]);
-  assert.ok(names.includes("measure"));
+  assert.ok(overview.out.split("\n").length <= 24, "it fits a terminal");
+  for (const name of Object.keys(COMMANDS))
+    assert.match(overview.out, new RegExp(`\\b${name.split(" ")[0]}\\b`));
+  const all = await run(context, "help", "all");
+  const names = [...all.out.matchAll(/^ {2}(\S+(?: \S+)?) {2}/gm)].map((match) => match[1]);
+  assert.deepEqual(names, Object.keys(COMMANDS));
   for (const name of names) {
     for (const flag of ["--help", "-h"]) {
-      const { status, out } = await run(context, name, flag);
+      const { status, out } = await run(context, ...name.split(" "), flag);
       assert.equal(status, 0);
       assert.match(out, new RegExp(`^usage: sideband ${name}\\b`));
       assert.match(out, /Exit status/);
@@ -76,15 +80,23 @@ test("another spelling is a wrong call, and one line says what to write", async 
     ["import all.jsonl --with-keys", "accounts import FILE"],
     ["import all.jsonl --master-key=old.key", "accounts import FILE"],
     ["backup /backups/today", "backup create FOLDER"],
+    ["list", "facts"],
+    ["ls FAMILY", "facts GROUP"],
+    ["show FAMILY.wife", "recall LABEL, or sideband facts for all"],
+    ["search wife", "find WORDS"],
+    ["add FAMILY.wife Grace", "remember LABEL VALUE"],
+    ["delete FAMILY.wife", "forget LABEL"],
+    ["end TASK.next friday", "remember LABEL --until WHEN, or --never"],
+    ["ending", "facts --ending"],
     ["restore /backups/today --data new", "backup restore BACKUP, or sideband restore LABEL REVISION"],
   ]) {
     const { status, out, err } = await run(context, ...line.split(" "));
     const expected = `sideband ${line.split(" ")[0]}: write sideband ${instead}\n`;
     assert.deepEqual([status, out, err], [2, "", expected]);
   }
-  const { status, err } = await run(context, "export", "--out", "all.jsonl");
+  const { status, err } = await run(context, "export", "--as", "csv");
   assert.equal(status, 2);
-  assert.match(err, /--as jsonl or --as markdown is needed; .* sideband accounts export \(/);
+  assert.match(err, /--as takes one of jsonl, markdown/);
 });
 
 test("help before a command is that command's help", async (context) => {
@@ -110,7 +122,7 @@ test("a mistyped command is answered with the one that was probably meant", asyn
     assert.equal(status, 2);
     assert.equal(
       err,
-      `sideband: there is no command "${typed}"; did you mean "sideband ${meant}"? sideband --help lists them\n`,
+      `sideband: there is no command "${typed}"; did you mean "sideband ${meant}"? sideband help all lists them\n`,
     );
   }
   for (const typed of ["remind", "", "x"])

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { durationS, endMs, localTime, momentMs } from "../../../src/cli/moments.ts";
+import { durationS, endMs, lifeS, localTime, momentMs } from "../../../src/cli/moments.ts";
 import { inOtherTimeZones, type Zone } from "../../fixtures/time-zones.ts";
 
 const NOW = new Date(2026, 10, 16, 12, 30).getTime();
@@ -16,6 +16,15 @@ test("a duration has a number and a unit", () => {
   assert.deepEqual(spelled, [1, 300, 300, 3_600, 604_800, 1_209_600, 2_592_000, 31_536_000]);
   for (const text of ["", "7", "d", "0s", "-1d", "1d2h", "7ms", "7 das", "in 7d", "7d ago"])
     assert.throws(() => durationS("--for", text), /--for takes a time such as 90s/, text);
+});
+
+test("the life of a fact has the months and years of the calendar", () => {
+  const days = (text: string) => lifeS("--for", text, NOW) / 86_400;
+  assert.deepEqual(["90m", "2w", "1 month", "1y"].map(days), [0.0625, 14, 30, 365]);
+  // From November to February there are 92 days.
+  assert.equal(days("3 months"), 92);
+  assert.equal(days("999999w"), 999_999 * 7);
+  assert.throws(() => days("in 3 months"), /--for takes a time such as 90s/);
 });
 
 test("a moment is one of this computer's zone, or has its own", () => {
@@ -84,12 +93,13 @@ test("days and hours without a zone are those of the process, at a month's turn 
 test("an end is ahead, and the message says what can be said", () => {
   assert.throws(
     () => endMs("--until", "yesterday"),
-    /^UsageError: --until takes a moment in the future, not "yesterday"$/,
+    /^UsageError: --until takes a moment in the future, and "yesterday" is past: \d{4}-\S+T23:59:59\S+$/,
   );
   assert.throws(
     () => endMs("--until", "soon"),
     /^UsageError: --until takes a moment such as friday, .*, not "soon"$/,
   );
+  assert.throws(() => endMs("--until", "Dec 2020"), /in the future, and "Dec 2020" is past: 2020-12-31T/);
   assert.ok(endMs("--until", "tomorrow") > Date.now() + 20 * 3_600_000);
 });
 

@@ -47,7 +47,7 @@ test("what was read somewhere is listed, accepted with its end and writer, and f
         const { revision: _r, updated_at: _u, ...now } = (await facts())["USER.os"];
         const { revision, updated_at, ...was } = before["USER.os"];
         assert.deepEqual(now, { ...was, origin: "said" });
-        assert.match(await section(), /USER\.os=a "quoted" one\n/);
+        assert.match(await section(), /USER\.os \(until \S+\)=a "quoted" one\n/);
         await run(...undoWords(accepted.out));
         assert.equal((await facts())["USER.os"].origin, "read");
         const forgotten = await run("review", "PREF.tone", "--forget", ...ada);
@@ -68,4 +68,41 @@ test("what was read somewhere is listed, accepted with its end and writer, and f
       },
       { SIDEBAND_REVIEW: "read" },
     ),
+  ));
+
+test("a pin is set and taken away, each can be undone, and all else of the fact stays; a prompt of few tokens has it", () =>
+  withData((data) =>
+    besideOwner(data, async () => {
+      const ada = ["--user", "ada", "--data", data];
+      const fact = async (label: string) => {
+        const { facts } = JSON.parse((await run("facts", "--json", ...ada)).out);
+        const { revision: _, updated_at: __, ...rest } = facts.find((one: Fact) => one.label === label);
+        return rest;
+      };
+      await run("remember", "USER.os", "Debian", "--until", "2099-12-31", "--origin", "read", ...ada);
+      for (let i = 0; i < 30; i++)
+        await run(
+          "remember",
+          `PREF.n${i}`,
+          "a note of some words, which goes on for a while",
+          "--new",
+          ...ada,
+        );
+      const section = async (...more: string[]) => (await run("context", ...more, ...ada)).out;
+      assert.doesNotMatch(await section("--max-tokens", "250"), /USER\.os=/);
+      const before = await fact("USER.os");
+      const pinned = await run("pin", "USER.os", ...ada);
+      assert.match(pinned.out, /^USER\.os: pinned, "Debian"; undo: /);
+      assert.deepEqual(await fact("USER.os"), { ...before, pinned: true });
+      assert.match(
+        await section("--max-tokens", "250"),
+        /\nUSER\.os \(until \S+\)=Debian\nAlso stored.* more\)\n<\//,
+      );
+      assert.match((await run("pin", "USER.os", ...ada)).out, /pinned already/);
+      await run(...undoWords(pinned.out));
+      assert.deepEqual(await fact("USER.os"), before);
+      assert.match(await section("--max-tokens", "0"), /PREF\.n29=.*\n(?:.*\n)*<\//);
+      assert.match((await run("context", "--max-tokens", "10", ...ada)).err, /--max-tokens .*200/);
+      assert.equal((await run("pin", "USER.gpu", ...ada)).status, 1);
+    }),
   ));

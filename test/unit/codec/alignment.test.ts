@@ -13,7 +13,7 @@ import {
 import { CLASS_SIZE, POSITION_CLASSES } from "../../../src/codec/alphabet.ts";
 import { N } from "../../../src/codec/field.ts";
 import { UNKNOWN_WORD } from "../../../src/codec/framing.ts";
-import { likeliestStretch } from "../../../src/codec/locate.ts";
+import { locateBlock } from "../../../src/codec/locate.ts";
 import { anySeed, randomSymbols } from "../../fixtures/blocks.ts";
 
 function blockWords(random: Random): number[] {
@@ -133,7 +133,7 @@ test("a block is found in a long text, wherever it stands", () => {
     [400, 900],
   ]) {
     const text = [...foreignWords(random, before), ...block, ...foreignWords(random, after)];
-    const stretch = likeliestStretch(Int32Array.from(text));
+    const stretch = locateBlock(Int32Array.from(text));
     assert.equal(stretch.length, ALIGNMENT_WORDS_MAX);
     assert.ok([...stretch].join().includes(block.join()), `lost behind ${before} and before ${after} words`);
   }
@@ -146,7 +146,7 @@ test("a worn block is found in a long text too", () => {
     const block = blockWords(random);
     const worn = block.filter(() => random.below(10) > 0);
     const text = [...foreignWords(random, 5000), ...worn, ...foreignWords(random, 5000)];
-    const stretch = [...likeliestStretch(Int32Array.from(text))].join();
+    const stretch = [...locateBlock(Int32Array.from(text))].join();
     if (stretch.includes(worn.join())) found++;
   }
   assert.ok(found >= 9, `${found} of 10`);

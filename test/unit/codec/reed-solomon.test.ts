@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { AssertionError } from "../../../src/base/assert.ts";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
 import { N, P } from "../../../src/codec/field.ts";
-import { type Candidate, GUARD_MIN, mend } from "../../../src/codec/reed-solomon.ts";
+import { type Candidate, correctErrors, GUARD_MIN } from "../../../src/codec/reed-solomon.ts";
 import { toBlock } from "../../../src/codec/transform.ts";
 import { anySeed, randomSymbols } from "../../fixtures/blocks.ts";
 import { correctionsOf } from "../../fixtures/linear-solver.ts";
@@ -48,7 +48,7 @@ function candidateWith(written: Uint16Array, candidates: Iterable<Candidate>): C
 function mustMend(random: Random, guard: number, e: number, f: number): void {
   const { written, received, erased } = damage(random, guard, e, f);
   const copy = received.slice();
-  const found = candidateWith(written, mend(received, erased, GUARD_MAX));
+  const found = candidateWith(written, correctErrors(received, erased, GUARD_MAX));
   assert.ok(found !== undefined, `G = ${guard}, e = ${e}, f = ${f} is not mended`);
   assert.equal(found.badPlaces, e + f);
   assert.ok(found.guard <= guard, "mended with carriers that are not silent");
@@ -86,7 +86,7 @@ test("2e + f = G is mended where no word is wrong, or G is a multiple of 8", () 
 
 test("an undamaged block is its own and only candidate", () => {
   const { written, received, erased } = damage(seededRandom(1), 32, 0, 0);
-  const candidates = [...mend(received, erased, GUARD_MAX)];
+  const candidates = [...correctErrors(received, erased, GUARD_MAX)];
   assert.equal(candidates.length, 1);
   assert.deepEqual(candidates[0].spectrum, written);
   assert.equal(candidates[0].badPlaces, 0);
@@ -98,11 +98,11 @@ test("words in a row at either end, all of one value, or right words erased are 
     const { written, received, erased } = damage(random, 104, 0, 0);
     const right = received.slice();
     for (let t = from; t < from + 100; t++) erased[t] = 1;
-    assert.equal(candidateWith(written, mend(right, erased, GUARD_MAX))?.badPlaces, 100);
+    assert.equal(candidateWith(written, correctErrors(right, erased, GUARD_MAX))?.badPlaces, 100);
     erased.fill(0);
     for (let t = from; t < from + 50; t++) received[t] = 7;
     const bad = Array.from({ length: 50 }, (_, i) => from + i).filter((t) => right[t] !== 7).length;
-    assert.equal(candidateWith(written, mend(received, erased, GUARD_MAX))?.badPlaces, bad);
+    assert.equal(candidateWith(written, correctErrors(received, erased, GUARD_MAX))?.badPlaces, bad);
   }
 });
 
@@ -112,7 +112,7 @@ test("every candidate agrees with what was received, but for as many places as i
       const random = seededRandom(seed);
       const guard = 32 + random.below(100);
       const { received, erased } = damage(random, guard, random.below(80), random.below(80));
-      for (const { spectrum, badPlaces, guard: used } of mend(received, erased, GUARD_MAX)) {
+      for (const { spectrum, badPlaces, guard: used } of correctErrors(received, erased, GUARD_MAX)) {
         const block = toBlock(spectrum);
         let differing = 0;
         for (let t = 0; t < N; t++) if (erased[t] || block[t] !== received[t]) differing++;
@@ -137,7 +137,7 @@ test("Gaussian elimination over all places agrees, for one wrong word and a few 
     const solutions = correctionsOf(received, erasedPlaces, e, GUARD_MIN);
     assert.equal(solutions.length, 1, `e = ${e}, f = ${f}`);
     assert.deepEqual(solutions[0], toBlock(written));
-    assert.ok(candidateWith(written, mend(received, erased, GUARD_MAX)) !== undefined);
+    assert.ok(candidateWith(written, correctErrors(received, erased, GUARD_MAX)) !== undefined);
   }
 });
 
@@ -146,20 +146,21 @@ test("beyond the bound nothing throws, and what is offered is never longer than 
     fc.property(anySeed, (seed) => {
       const random = seededRandom(seed);
       const { received, erased } = damage(random, 32, random.below(N / 2), random.below(N / 2));
-      assert.ok([...mend(received, erased, GUARD_MAX)].length <= GUARD_MAX);
+      assert.ok([...correctErrors(received, erased, GUARD_MAX)].length <= GUARD_MAX);
     }),
     { numRuns: 40 },
   );
   for (const value of [0, 1, P - 1]) {
     for (const lost of [0, 1]) {
       assert.ok(
-        [...mend(new Uint16Array(N).fill(value), new Uint8Array(N).fill(lost), GUARD_MAX)].length < 500,
+        [...correctErrors(new Uint16Array(N).fill(value), new Uint8Array(N).fill(lost), GUARD_MAX)].length <
+          500,
       );
     }
   }
 });
 
 test("other than 512 symbols is the programmer's error", () => {
-  assert.throws(() => [...mend(new Uint16Array(511), new Uint8Array(N), 32)], AssertionError);
-  assert.throws(() => [...mend(new Uint16Array(N), new Uint8Array(511), 32)], AssertionError);
+  assert.throws(() => [...correctErrors(new Uint16Array(511), new Uint8Array(N), 32)], AssertionError);
+  assert.throws(() => [...correctErrors(new Uint16Array(N), new Uint8Array(511), 32)], AssertionError);
 });

@@ -8,9 +8,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { sizeText } from "../../../scripts/document-tables.ts";
 import { ERRORS } from "../../../src/base/error-codes.ts";
+import { ConfigError } from "../../../src/base/errors.ts";
 import { BODY_BYTES_MAX } from "../../../src/base/limits.ts";
 import { TIERS } from "../../../src/base/tiers.ts";
-import { ConfigError, readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config.ts";
 import type { Operation } from "../../../src/contract/operation.ts";
 import { OPERATIONS } from "../../../src/contract/operations.ts";
 
@@ -103,7 +104,7 @@ test("docs/agents/README.md names the versions that the tests install", () => {
     LangGraph: installed("package-lock.json", "@langchain/langgraph"),
   };
   const page = read("agents/README.md");
-  const named = [...page.matchAll(/^\| ([\w ]+) \| (\d[\w.]*) \|/gm)].map(([, host, version]) => [
+  const named = [...page.matchAll(/^\| ([A-Za-z][\w ]*) \| (\d[\w.]*) \|/gm)].map(([, host, version]) => [
     host,
     version,
   ]);

@@ -53,7 +53,7 @@ test("the first fault is told with the name of its field", () => {
 });
 
 test("a field that is missing is told with the place where it is expected", () => {
-  const validate = compileSchema(SCHEMA, "in the query");
+  const validate = compileSchema(SCHEMA, { place: "in the query" });
   assert.deepEqual(validate({}), { param: "name", fault: "is required in the query" });
 });
 

@@ -1,8 +1,10 @@
 /**
  * Facts of a life and questions about them, each with the label that answers it: words as they are, with slips, and in
  * six languages. `otherFacts` are what else a person keeps: many facts with words that people use often.
+ * The facts and questions of test/fixtures/questions were written by two people who had not seen how facts are found.
  */
 
+import { readFileSync } from "node:fs";
 import { CHANNELS, findChannel } from "../../../src/base/channels.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import type { FindableFact } from "../../../src/find/find-facts.ts";
@@ -179,4 +181,32 @@ export function otherFacts(count: number, seed = 1): FindableFact[] {
       description: i % 3 === 0 ? `The ${topic} that ${name} has for the ${one(SUBJECTS)}` : undefined,
     };
   });
+}
+
+/** `words`: a word of the fact; `slip`: such a word, mistyped; `other`: no word of it. */
+export type QuestionKind = "words" | "slip" | "other";
+
+export const TWO_LIVES = factsIn("facts");
+export const TWO_LIVES_QUESTIONS = questionsIn("questions");
+/** Written after the rules of find were made, without a look at them. */
+export const ONE_LIFE = factsIn("one-life-facts");
+export const ONE_LIFE_QUESTIONS = questionsIn("one-life-questions");
+
+function factsIn(name: string): readonly FindableFact[] {
+  return linesOf(fixture(name)).map((line) => {
+    const [label, value, own] = line.split("\t");
+    return { label, value, description: own ?? findChannel(label)?.description };
+  });
+}
+
+/** Any of the labels answers the question. */
+function questionsIn(name: string) {
+  return linesOf(fixture(name)).map((line) => {
+    const [kind, language, labels, question] = line.split("\t");
+    return { kind: kind as QuestionKind, language, labels: labels.split("|"), question };
+  });
+}
+
+function fixture(name: string): string {
+  return readFileSync(new URL(`../../fixtures/questions/${name}.tsv`, import.meta.url), "utf8");
 }

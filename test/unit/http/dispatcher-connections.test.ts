@@ -208,11 +208,12 @@ test("events that wait for a reader count, and one for whom there is no room is 
       tell("acme", { id: String(number), number, event: { ...event, label: "USER.name" } });
   };
   const budget = new ByteBudget(new Metrics(), { ...ANSWERS, bytesMax: 800_000 });
-  const services = { memory: { events }, authentication: { watch: () => () => {} } };
+  const services = { authentication: { watch: () => () => {} } };
   const { events: handle } = eventRoutes(services as unknown as HttpServices, budget);
   const access = {
     open: (call: Call) => {
       call.caller = { account: "acme" } as Call["caller"];
+      call.memory = { events } as unknown as Call["memory"];
     },
   };
   const { open } = await serveRoutes(context, [routeAt("/events", handle as Route["handle"])], { access });

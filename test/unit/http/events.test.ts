@@ -16,13 +16,20 @@ test("a change is encoded once for all streams that tell of it", async (context)
   const { services, write } = await memoryServices(context);
   const authentication = { watch: () => () => {} };
   const { events } = eventRoutes(
-    { memory: services, authentication } as unknown as HttpServices,
+    { authentication } as unknown as HttpServices,
     new ByteBudget(new Metrics(), ANSWERS),
   );
   const queries = [{}, {}, { user_id: "ada" }];
   const streams = await Promise.all(
     queries.map(async (query) => {
-      const call = { query, caller, header: () => undefined, isGone: false, holdAnswer() {} };
+      const call = {
+        query,
+        caller,
+        memory: services,
+        header: () => undefined,
+        isGone: false,
+        holdAnswer() {},
+      };
       return ((await events(call as never)) as Answer).body as Readable;
     }),
   );
@@ -53,11 +60,11 @@ for (const step of ["begin", "after"] as const)
       close: () => {},
       [step]: fail,
     };
-    const events = new UserEvents(source);
+    const memory = { events: new UserEvents(source) };
     const authentication = { watch: () => assert.fail("nothing outlives the request") };
-    const services = { memory: { events }, authentication } as unknown as HttpServices;
+    const services = { authentication } as unknown as HttpServices;
     const { events: answer } = eventRoutes(services, new ByteBudget(new Metrics(), ANSWERS));
-    const call = { query: {}, caller, header: () => "an id" } as unknown as EventsCall;
+    const call = { query: {}, caller, memory, header: () => "an id" } as unknown as EventsCall;
     await assert.rejects(async () => answer(call), /away/);
     assert.deepEqual(ended, [caller.account]);
   });

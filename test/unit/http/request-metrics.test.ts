@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { Call } from "../../../src/http/request/call.ts";
 import { RequestMetrics } from "../../../src/http/request/request-metrics.ts";
@@ -74,6 +75,42 @@ test("a line names the request, its time, its account, its session and its clien
   assert.ok(ms >= 60_000 && ms < 120_000 && Math.abs(ms * 100 - Math.round(ms * 100)) < 1e-3, `${ms}`);
   const sum = /^sideband_request_seconds_sum\{route="\/facts"\} (.*)$/m.exec(metrics.render());
   assert.ok(Number(sum?.[1]) >= 120 && Number(sum?.[1]) < 240, sum?.[1]);
+});
+
+test("a fault has its code and its reason in its line, with the address and the key of who met it", () => {
+  const lines: { code?: string; reason?: string; address?: string; key_id?: string }[] = [];
+  const info = (line: object) => void lines.push(line);
+  const log = { info, debug() {}, error() {}, isLevelEnabled: () => false };
+  const requests = new RequestMetrics({ metrics: new Metrics(), log });
+  const caller = { account: "acme", keyId: "k1" } as Call["caller"];
+  const client = { address: "192.0.2.7", host: "", protocol: "http" };
+  const answered = (status: number, failure: Failure, more: Partial<Call> = {}) => {
+    requests.count(call({ caller, client, failure, access: "key", ...more }), status);
+    const { code, reason, address, key_id } = lines.at(-1)!;
+    return [address, key_id, code, reason];
+  };
+  const who = ["192.0.2.7", "k1"];
+  const full = new Failure("store_unavailable", "The disk is nearly full.", {
+    reason: "the disk of /data is full",
+  });
+  assert.deepEqual(answered(503, full), [...who, "store_unavailable", "the disk of /data is full"]);
+  const cause = new Error("the commit failed", { cause: new Error("No space left on device") });
+  const failed = new Failure("store_unavailable", "The store cannot take data now.", { cause });
+  const why = "the commit failed: No space left on device";
+  assert.deepEqual(answered(503, failed), [...who, "store_unavailable", why]);
+  const busy = new Failure("overloaded", "Too many writes are waiting.");
+  assert.deepEqual(answered(503, busy), [...who, "overloaded", "Too many writes are waiting."]);
+  const wrong = new Failure("invalid_key", "This admin token is not valid.");
+  const admin = { access: "admin", routePath: "/admin/keys" };
+  assert.deepEqual(answered(401, wrong, admin), [...who, "invalid_key", "This admin token is not valid."]);
+  const console = { access: "page", routePath: "/console/session" };
+  assert.deepEqual(answered(401, wrong, console), [...who, "invalid_key", "This admin token is not valid."]);
+  const sent = new Failure("invalid_request", "There is no label secret value.");
+  assert.deepEqual(
+    answered(400, sent),
+    [...who, "invalid_request", undefined],
+    "it may repeat what was sent",
+  );
 });
 
 test("an answer on the bare socket is counted, with a line that says why", () => {

@@ -160,6 +160,7 @@ test("ChatGPT: what it was asked to forget is left out, and custom instructions 
           a: bio("Forget that Ada keeps bees."),
           b: bio("Ada keeps bees."),
           c: bio("Ada keeps hens."),
+          e: node({ recipient: "bio", content: { content_type: "code", text: "Ada sails." } }),
           d: node({
             content: {
               user_profile: "Words of ChatGPT:\n```Role: pilot\nI live in Kiel```",
@@ -172,6 +173,7 @@ test("ChatGPT: what it was asked to forget is left out, and custom instructions 
   );
   assert.deepEqual(facts, [
     "1 NOTE.ada_keeps_hens=Ada keeps hens.",
+    "1 NOTE.ada_sails=Ada sails.",
     "1 USER.role=pilot",
     "1 USER.live_kiel=I live in Kiel",
     "1 PREF.answer_short_sentences=Answer in short sentences.",

@@ -100,6 +100,20 @@ const TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
     "3 NOTE.readme_md=the overview",
   ],
   ["My name is Ada Okafor.", "1 USER.name=Ada Okafor"],
+  // Boxes to tick, also below another list, which they are no part of.
+  ["## Boat\n☑ caulk the deck\n☐ new rope, 30 m", "3 BOAT.new_rope_30_m=new rope, 30 m"],
+  [
+    "## Work\n* Mondays at home\n\n- [ ] pay the dentist",
+    "2 WORK.mondays_home=Mondays at home",
+    "4 NOTE.pay_dentist=pay the dentist",
+  ],
+  ["## Boat, last updated: June\nberth: 14", "2 BOAT.berth=14"],
+  // Commands that are set in.
+  [
+    "## Run\n\n    make dev     port 8087\n    make check   before a push",
+    "3 RUN.make_dev=port 8087",
+    "4 RUN.make_check=before a push",
+  ],
   ["---\nname: release\nPREF.tone: dry\n---\nName: Ada", "3 PREF.tone=dry", "5 USER.name=Ada"],
 ];
 
@@ -125,6 +139,45 @@ const PLAIN_TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
     "5 NOTE.bike=red",
   ],
   ["ok\n- berth: 14", "2 NOTE.berth=14"],
+  // A line above lines that are set in is a heading, and one of a list of words is none.
+  [
+    "POOL (FOR THE GUARD)\n  PUMP OFF AT TEN\n  KEY AT BO'S\nTHE ROOF LEAKS",
+    "2 NOTE.pool_guard_pump_off_ten=POOL (FOR THE GUARD): PUMP OFF AT TEN",
+    "3 NOTE.pool_guard_key_bos=POOL (FOR THE GUARD): KEY AT BO'S",
+    "4 NOTE.roof_leaks=THE ROOF LEAKS",
+  ],
+  [
+    "rope\n2 boxes of those short nails\nred paint",
+    "1 NOTE.rope=rope",
+    "2 NOTE.2_boxes_those_short_nails=2 boxes of those short nails",
+    "3 NOTE.red_paint=red paint",
+  ],
+  // Of a heading only what stands by itself counts.
+  ["BOAT AND MOORING LOG.      A. LUND (RET.)\n=====\n1. BERTH: 14", "3 NOTE.boat_and_mooring_log_berth=14"],
+  // A paragraph that ends with a colon is no heading, and tildes below a heading open no block.
+  [
+    "Bo here. My weeks are in May. Ask at trouble:\n\nLen: 12 77\n\nI eat no meat.",
+    "1 NOTE.bo_here_weeks_may_ask_trouble=Bo here. My weeks are in May. Ask at trouble:",
+    "3 NOTE.len=12 77",
+    "5 NOTE.eat_no_meat=I eat no meat.",
+  ],
+  [
+    "Style\n~~~~~\n\n + no tabs\n + short lines",
+    "4 STYLE.no_tabs=no tabs",
+    "5 STYLE.short_lines=short lines",
+  ],
+  [
+    "> > the cabin is cold\n> >\n> > Bo\n>\n> My turn is in May and in June.",
+    "1 NOTE.cabin_cold=the cabin is cold",
+    "3 NOTE.bo=Bo",
+    "5 NOTE.turn_may_june=My turn is in May and in June.",
+  ],
+  // What is about several people is not about the first one.
+  [
+    "Bo : 12 May, Ida : 3 June\nmeet: 8:30, gate 2",
+    "1 NOTE.bo_12_may_ida_3_june=Bo : 12 May, Ida : 3 June",
+    "2 NOTE.meet=8:30, gate 2",
+  ],
   ["size: 42\nlast jab:\nthe bike is red", "1 NOTE.size=42", "3 NOTE.bike_red=the bike is red"],
   [
     "things to remember\n==================\nbike: red\n\n# tea\n毎朝緑茶を飲みます。\nkind: green",
@@ -133,6 +186,64 @@ const PLAIN_TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
     "7 TEA.kind=green",
   ],
 ];
+
+test("what its heading says to ignore, what is done, and words for agents or of a page are left out", () => {
+  const text =
+    "--- parts i have, ignore ---\nbolts\nnuts\n-----\ncall Bo (done)\nerledigt: Zaun\nManage · Delete all\nok love you bye\nkeel: oak";
+  const { facts, leftOut } = read(text, "notes.txt");
+  assert.deepEqual(facts, ["9 NOTE.keel=oak"]);
+  assert.deepEqual(
+    leftOut.map((line) => line.replace(/^(\d+) .*: /, "$1 ")),
+    [
+      "1 a heading",
+      "2 its heading says to ignore it",
+      "3 its heading says to ignore it",
+      "5 it is done",
+      "6 it is done",
+      "7 words of the page that it was copied from",
+      "8 small talk",
+    ],
+  );
+  assert.deepEqual(read("Agents, read this first\n---\ntests: make check").facts, [
+    "3 NOTE.tests=make check",
+  ]);
+  assert.deepEqual(read("# Loom\n\nGuidance for Claude Code in this repo.\n").facts, []);
+});
+
+test("YAML: keys lead to values, short lists and maps are what they say, and comments go", () => {
+  const yaml = `# for my assistant
+me:
+  name: "Ada Lund"
+  langs: [Go, 'C']
+boat:
+  berth: 14   # north
+  crew:
+    - name: Bo
+      size: 44
+    - Ida, '49
+  note: |
+    call first
+    then ring
+misc: {tea: "green, strong", seat: aisle}
+text: a long
+  value
+cold: ~`;
+  const { facts, leftOut } = read(yaml, "me.yaml");
+  assert.deepEqual(facts, [
+    "3 USER.name=Ada Lund",
+    "4 USER.langs=Go, C",
+    "6 BOAT.berth=14   # north",
+    "8 BOAT.crew_name=Bo",
+    "9 BOAT.crew_bo_size=44",
+    "10 BOAT.crew_ida_49=crew: Ida, '49",
+    "12 BOAT.call_first=call first",
+    "13 BOAT.then_ring=then ring",
+    "14 NOTE.tea=green, strong",
+    "14 NOTE.seat=aisle",
+    "15 NOTE.text=a long value",
+  ]);
+  assert.deepEqual(leftOut.at(-1), "17 cold: ~: it is a gap to fill in");
+});
 
 test("text without Markdown: a heading is about its paragraph, and a sentence of any language is none", () => {
   for (const [notes, ...facts] of PLAIN_TEXTS) assert.deepEqual(read(notes, "notes.txt").facts, facts, notes);

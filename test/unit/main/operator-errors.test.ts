@@ -1,10 +1,12 @@
 /** What the operator is told of a database, or of a data folder, that cannot be used. */
 
 import assert from "node:assert/strict";
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { Failure } from "../../../src/base/errors.ts";
-import { ConfigError } from "../../../src/config.ts";
-import { DatabaseAwayError, databaseError, folderError } from "../../../src/main/operator-errors.ts";
+import { ConfigError, Failure } from "../../../src/base/errors.ts";
+import { DatabaseAwayError, databaseError, folderError, isAbout } from "../../../src/main/operator-errors.ts";
 
 const fault = (code: string, message: string) => Object.assign(new Error(message), { code });
 const unavailable = (cause: Error) => new Failure("store_unavailable", "The database is away.", { cause });
@@ -102,4 +104,23 @@ test("an error of the system is one about the folder, with advice; another error
   }
   const other = new Error("no answer in time");
   assert.equal(folderError("d", other), other);
+});
+
+test("a file of another user is named with its owner, and who must own the folder", (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-foreign-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const isRoot = process.getuid!() === 0;
+  const path = isRoot ? join(folder, "size") : "/etc/passwd";
+  if (isRoot) {
+    writeFileSync(path, "1");
+    chownSync(path, 12345, 12345);
+  }
+  const denied = { code: "EACCES", syscall: "open", path };
+  const error = Object.assign(new Error("EACCES: permission denied, open"), denied);
+  const { message } = folderError(folder, error) as Error;
+  const owner = isRoot ? "user 12345" : "root";
+  assert.ok(message.includes(`${path} belongs to ${owner}, and this process runs as`), message);
+  assert.match(message, /must belong to the user who runs it: run it as .*, after "chown -R \d+ /);
+  assert.equal(isAbout(folder, error), isRoot);
+  assert.equal(isAbout(folder, new Error("address in use")), false);
 });

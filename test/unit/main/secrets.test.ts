@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { adminToken, masterKeys, removeLeftSecrets } from "../../../src/main/secrets.ts";
+import { adminTokens, masterKeys, removeLeftSecrets } from "../../../src/main/secrets.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 
 const OLD = "0a".repeat(32);
@@ -41,8 +41,8 @@ test("after a rotation the master key that stands last writes, and those before 
 
 test("secrets are made once, and only their owner can read them", (context) => {
   const folder = newFolder(context);
-  const first = [masterKeys(configOf(folder)), adminToken(folder, undefined)];
-  assert.deepEqual([masterKeys(configOf(folder)), adminToken(folder, undefined)], first);
+  const first = [masterKeys(configOf(folder)), adminTokens(folder, undefined)];
+  assert.deepEqual([masterKeys(configOf(folder)), adminTokens(folder, undefined)], first);
   for (const name of ["master.key", "admin.token"])
     assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
 });

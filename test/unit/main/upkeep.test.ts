@@ -15,7 +15,7 @@ import type { Core } from "../../../src/main/core.ts";
 import { type Service, startService } from "../../../src/main/service.ts";
 import { startUpkeep } from "../../../src/main/upkeep.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { write } from "../../conformance/store.ts";
+import { write } from "../../conformance/store-under-test.ts";
 
 const NOBODY = 65_534;
 

@@ -2,108 +2,15 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Failure } from "../../../src/base/errors.ts";
-import type { McpVisit } from "../../../src/http/services.ts";
-import { McpHttp } from "../../../src/mcp/http.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import type { Listening, UserEvents } from "../../../src/memory/events.ts";
 import { o200kCounter } from "../../fixtures/o200k.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { settled } from "../blockwork/fake-workers.ts";
-import { ACCOUNT, memoryServices } from "../memory/memory-services.ts";
-
-const CALLER = {
-  account: ACCOUNT,
-  keyId: "k",
-  tier: "unlimited",
-  limit: null,
-  expiresAtMs: null,
-  user: null,
-  access: "write",
-} as const;
-const USERS = ["ada", "eve"] as const;
-const MODERN = "2026-07-28";
-
-async function setUp(context: TestContext) {
-  const { services, write } = await memoryServices(context);
-  /** What a client asks for in the address of /mcp. */
-  const place: Pick<McpVisit, "project" | "include" | "addLabel"> & { caller: Caller } = {
-    project: undefined,
-    include: "index",
-    caller: CALLER,
-  };
-  for (const user of USERS) await write(user, `the name of ${user}`);
-  /** What is to be called when the key ends, of the visits that are watched. */
-  const watched = new Set<() => void>();
-  const watch = (_: Caller, onEnd: () => void) => {
-    watched.add(onEnd);
-    return () => void watched.delete(onEnd);
-  };
-  const mcp = new McpHttp({ memory: services, version: "1.0.0", watch });
-  const ended = new AbortController();
-  const visit = (
-    userId: string | undefined,
-    method: string,
-    session: string | undefined,
-    body: unknown,
-    revision = "2025-06-18",
-  ) =>
-    mcp.answer({
-      caller: place.caller,
-      userId,
-      addLabel: place.addLabel,
-      project: place.project,
-      include: place.include,
-      request: {
-        method,
-        url: "/mcp",
-        headers: new Headers({
-          accept: "application/json, text/event-stream",
-          "content-type": "application/json",
-          "mcp-protocol-version": revision,
-          ...(revision === MODERN ? { "mcp-method": "subscriptions/listen" } : {}),
-          ...(session === undefined ? {} : { "mcp-session-id": session }),
-        }),
-      },
-      body,
-      ended: ended.signal,
-      failureOf: (error) => error as Failure,
-    });
-  /** Bound to a user, unless there is none. */
-  const ask = (userId: string | undefined, method: string, params: object, session?: string) =>
-    visit(userId, "POST", session, { jsonrpc: "2.0", id: 1, method, params });
-  const openStream = (session: string) => visit(undefined, "GET", session, undefined);
-  /** A new session. */
-  const initialize = async () => {
-    const params = {
-      protocolVersion: "2025-06-18",
-      capabilities: {},
-      clientInfo: { name: "c", version: "1" },
-    };
-    return (await ask("ada", "initialize", params)).headers.get("mcp-session-id")!;
-  };
-  /** Listens as a client of 2026-07-28. Returns what the stream has told so far. */
-  const listen = async (userId: string | undefined, resourceSubscriptions: string[]) => {
-    const _meta = {
-      "io.modelcontextprotocol/protocolVersion": MODERN,
-      "io.modelcontextprotocol/clientInfo": { name: "c", version: "1" },
-      "io.modelcontextprotocol/clientCapabilities": {},
-    };
-    const params = { _meta, notifications: { resourceSubscriptions } };
-    const body = { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params };
-    const response = await visit(userId, "POST", undefined, body, MODERN);
-    let text = "";
-    void (async () => {
-      for await (const chunk of response.body!) text += Buffer.from(chunk).toString();
-    })();
-    await settled();
-    return () => text;
-  };
-  return { mcp, place, events: services.events, write, ask, openStream, initialize, listen, ended, watched };
-}
+import { answerOf, CALLER, setUp, USERS } from "./visitor.ts";
 
 /** The users whom somebody listens to, in the order of their names. */
-function usersHeard(context: TestContext, events: UserEvents): () => string[] {
+function usersHeard(context: TestContext, events: Pick<UserEvents, "listen">): () => string[] {
   const users = new Map<Listening, string>();
   const { listen } = events;
   context.mock.method(events, "listen", (...call: Parameters<UserEvents["listen"]>) => {
@@ -119,7 +26,11 @@ function usersHeard(context: TestContext, events: UserEvents): () => string[] {
 }
 
 test("a memory is watched as long as a client listens to it, and a bound client listens to its own alone", async (context) => {
-  const { events, ask, ended } = await setUp(context);
+  const {
+    services: { events },
+    ask,
+    ended,
+  } = await setUp(context);
   const users = usersHeard(context, events);
   const resourceSubscriptions = USERS.map((user) => `sideband://memory/${user}`);
   await ask("ada", "subscriptions/listen", { notifications: { resourceSubscriptions } });
@@ -139,7 +50,14 @@ function spellingsOf(user: string): string[] {
 }
 
 test("a memory is watched once, however many listen to it and however they write its address", async (context) => {
-  const { events, write, listen, ask, openStream, initialize } = await setUp(context);
+  const {
+    services: { events },
+    write,
+    listen,
+    ask,
+    openStream,
+    initialize,
+  } = await setUp(context);
   const users = usersHeard(context, events);
   const resourceSubscriptions = spellingsOf("eve1");
   assert.equal(new Set(resourceSubscriptions).size, 16);
@@ -198,7 +116,13 @@ test("an account that listens to too much is told so, on every way to listen", a
 });
 
 test("what a session has subscribed to is watched while its stream is open, and a bound client's is its own", async (context) => {
-  const { events, ask, openStream, initialize, ended } = await setUp(context);
+  const {
+    services: { events },
+    ask,
+    openStream,
+    initialize,
+    ended,
+  } = await setUp(context);
   const users = usersHeard(context, events);
   const session = await initialize();
   const each = async (method: string) => {
@@ -285,7 +209,7 @@ test("the list of tools names the account's labels as they are now, and is short
   assert.deepEqual(names(await list("ada")), ["remember", "recall", "find", "forget", "history"]);
   assert.deepEqual(names(await list("ada", { include: "both" })).slice(5), ["flush", "read_block"]);
   const remember = async (more?: object) => Object.keys((await list("ada", more))[0].inputSchema.properties);
-  const fields = ["label", "value", "add", "new_label", "ttl_s", "until", "origin"];
+  const fields = ["label", "value", "add", "new_label", "ttl_s", "until", "origin", "pinned"];
   assert.deepEqual(await remember(), fields);
   assert.deepEqual(await remember({ project: "loom" }), [...fields, "scope"]);
   const label = { label: "FAMILY.wife", description: "her name" };
@@ -370,10 +294,3 @@ test("a key that reads alone writes nothing, and one of a user reaches no other 
   const label = { user_id: "ada", label: "FAMILY.wife", description: "her name" };
   assert.match(await call("add_label", label), /Tool add_label not found/);
 });
-
-/** The JSON of an answer, which may come as an event. */
-// biome-ignore lint/suspicious/noExplicitAny: each method has its own result.
-async function answerOf(response: Response): Promise<any> {
-  const text = await response.text();
-  return JSON.parse(text.startsWith("{") ? text : text.slice(text.indexOf("data: ") + 6));
-}

@@ -1,62 +1,13 @@
 /** Visits to /mcp without a network: the servers and the turns that they share, and the sessions that they do not. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { McpServer } from "@modelcontextprotocol/server";
-import type { Failure } from "../../../src/base/errors.ts";
-import { McpHttp } from "../../../src/mcp/http.ts";
-import type { Caller } from "../../../src/memory/authentication.ts";
-import { ACCOUNT, caller, memoryServices } from "../memory/memory-services.ts";
-
-const USERS = ["ada", "eve"] as const;
-const REVISION = "2025-06-18";
-
-async function setUp(context: TestContext) {
-  const { services, write } = await memoryServices(context);
-  for (const user of USERS) await write(user, `the name of ${user}`);
-  const mcp = new McpHttp({ memory: services, version: "1.0.0", watch: () => () => {} });
-  context.after(() => mcp.close());
-  /** Who comes next, and what ends the visit. */
-  const ended = new AbortController();
-  const place: { caller: Caller; ended: AbortSignal } = { caller, ended: ended.signal };
-  const visit = (userId: string | undefined, method: string, session: string | undefined, body: unknown) =>
-    mcp.answer({
-      ...place,
-      userId,
-      project: undefined,
-      include: "index",
-      request: {
-        method,
-        url: "/mcp",
-        headers: new Headers({
-          accept: "application/json, text/event-stream",
-          "content-type": "application/json",
-          "mcp-protocol-version": REVISION,
-          ...(session === undefined ? {} : { "mcp-session-id": session }),
-        }),
-      },
-      body,
-      failureOf: (error) => error as Failure,
-    });
-  /** Bound to a user, unless there is none. */
-  const ask = (userId: string | undefined, method: string, params: object) =>
-    visit(userId, "POST", undefined, { jsonrpc: "2.0", id: 1, method, params });
-  const openStream = (session: string) => visit(undefined, "GET", session, undefined);
-  /** A new session. */
-  const initialize = async () => {
-    const clientInfo = { name: "c", version: "1" };
-    const answer = await ask("ada", "initialize", {
-      protocolVersion: REVISION,
-      capabilities: {},
-      clientInfo,
-    });
-    return answer.headers.get("mcp-session-id")!;
-  };
-  return { place, services, visit, ask, openStream, initialize, ended };
-}
+import { ACCOUNT, caller } from "../memory/memory-services.ts";
+import { answerOf, setUp, USERS } from "./visitor.ts";
 
 test("a server that has answered a visit answers the next, for whomever it is", async (context) => {
-  const { place, ask } = await setUp(context);
+  const { place, ask } = await setUp(context, caller);
   const made = context.mock.method(McpServer.prototype, "registerPrompt");
   /** A visit ends when its answer has been sent. */
   const visit = async (user: string | undefined, method: string, params: object) => {
@@ -95,7 +46,7 @@ test("a server that has answered a visit answers the next, for whomever it is", 
 });
 
 test("a server whose visit was cut off is not used again", async (context) => {
-  const { place, ask, ended, services } = await setUp(context);
+  const { place, ask, ended, services } = await setUp(context, caller);
   const made = context.mock.method(McpServer.prototype, "registerPrompt");
   // The call to the memory waits: the answer has begun, and is not complete.
   const next = context.mock.method(services.turns, "next");
@@ -110,7 +61,7 @@ test("a server whose visit was cut off is not used again", async (context) => {
 });
 
 test("a client with one call waits for a few of another account's fifty, not for all", async (context) => {
-  const { place, ask } = await setUp(context);
+  const { place, ask } = await setUp(context, caller);
   await ask("ada", "ping", {});
   const order: string[] = [];
   const call = (account: string) => {
@@ -125,7 +76,7 @@ test("a client with one call waits for a few of another account's fifty, not for
 });
 
 test("a token that reads opens as many sessions as it likes, and those of others go on", async (context) => {
-  const { place, initialize, openStream } = await setUp(context);
+  const { place, initialize, openStream } = await setUp(context, caller);
   const others = [await initialize()];
   Object.assign(place, { caller: { ...caller, user: "eve" } });
   others.push(await initialize());
@@ -140,7 +91,7 @@ test("a token that reads opens as many sessions as it likes, and those of others
 });
 
 test("each of a hundred calls in one request waits for a turn of its own", async (context) => {
-  const { visit, services } = await setUp(context);
+  const { visit, services } = await setUp(context, caller);
   const turns = context.mock.method(services.turns, "next");
   const params = { name: "recall", arguments: {} };
   const calls = Array.from({ length: 100 }, (_, id) => ({
@@ -154,10 +105,3 @@ test("each of a hundred calls in one request waits for a turn of its own", async
   assert.equal(turns.mock.callCount(), 1 + 100);
   assert.ok(turns.mock.calls.every(({ arguments: [account] }) => account === ACCOUNT));
 });
-
-/** The JSON of an answer, which may come as an event. */
-// biome-ignore lint/suspicious/noExplicitAny: each method has its own result.
-async function answerOf(response: Response): Promise<any> {
-  const text = await response.text();
-  return JSON.parse(text.startsWith("{") ? text : text.slice(text.indexOf("data: ") + 6));
-}

@@ -3,31 +3,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
-import { Authentication, type Caller, type WantedToken } from "../../../src/memory/authentication.ts";
+import { Authentication, type Caller, type TokenRequest } from "../../../src/memory/authentication.ts";
 import { hashOfKey, newApiKey } from "../../../src/memory/key-format.ts";
 import type { KeyStore } from "../../../src/memory/ports.ts";
 import type { KeyRecord } from "../../../src/memory/records.ts";
 import { Tokens } from "../../../src/memory/tokens.ts";
+import { keyRecord } from "../../conformance/store-under-test.ts";
 
 const NOW = Date.UTC(2026, 10, 15);
 
 function setUp(change: Partial<KeyRecord> = {}) {
   const key = newApiKey();
-  let record: KeyRecord = {
-    id: "key1",
-    account: "acme",
-    tier: "free",
+  let record = keyRecord("key1", "acme", {
     hash: hashOfKey(key),
     prefix: key.slice(0, 12),
-    note: "",
-    user: null,
-    access: "write",
     createdAtMs: 0,
-    expiresAtMs: null,
-    revokedAtMs: null,
-    lastUsedAtMs: null,
     ...change,
-  };
+  });
   const state = { version: 1, lookUps: 0, nowMs: NOW, hold: undefined as Promise<void> | undefined };
   const keys = {
     keysVersion: async () => state.version,
@@ -41,8 +33,9 @@ function setUp(change: Partial<KeyRecord> = {}) {
       state.lookUps += 1;
       return id === record.id ? record : undefined;
     },
+    readAccount: () => undefined,
   } as unknown as KeyStore;
-  const tokens = new Tokens(new Uint8Array(32));
+  const tokens = new Tokens([new Uint8Array(32)]);
   const authentication = new Authentication(keys, { now: () => state.nowMs }, tokens);
   const isLive = async (caller: Caller) => (await authentication.liveUntil(caller)) > state.nowMs;
   const codeOf = async (text = key) => {
@@ -153,7 +146,7 @@ test("authentication: what outlives a request ends with its key: revoked, expire
 const WANTED = { user: "ada", access: "write", ttlS: 60 } as const;
 
 /** A token of the key, and what becomes of it. */
-async function setUpToken(change: Partial<KeyRecord> = {}, wanted: Partial<WantedToken> = {}) {
+async function setUpToken(change: Partial<KeyRecord> = {}, wanted: Partial<TokenRequest> = {}) {
   const all = setUp(change);
   const made = all.authentication.newToken(await all.authentication.callerOf(all.key), {
     ...WANTED,
@@ -231,7 +224,7 @@ test("tokens: none with another letter, another secret or another content counts
   }
   const content = { keyId: "key1", user: "ada", access: "write", expiresAtMs: NOW + 1 } as const;
   const seal = token.slice(token.indexOf("."));
-  const foreign = new Tokens(new Uint8Array(32).fill(1)).make(content);
+  const foreign = new Tokens([new Uint8Array(32).fill(1)]).make(content);
   const rewritten = foreign.slice(0, foreign.indexOf(".")) + seal;
   for (const text of [
     foreign,
@@ -247,7 +240,7 @@ test("tokens: none with another letter, another secret or another content counts
 });
 
 test("tokens: one gives no more than its key has", async () => {
-  const refusal = (change: Partial<KeyRecord>, wanted: Partial<WantedToken> = {}) =>
+  const refusal = (change: Partial<KeyRecord>, wanted: Partial<TokenRequest> = {}) =>
     setUpToken(change, wanted).then(
       () => "made",
       (error: { code: string }) => error.code,

@@ -1,9 +1,11 @@
 /** The cache of blocks, and coding in the background. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { BoundedCache } from "../../../src/base/bounded-cache.ts";
-import { QUIET_MS } from "../../../src/memory/blocks.ts";
+import { ASKED_FOR_MS, QUIET_MS } from "../../../src/memory/blocks.ts";
+import { forgetUser } from "../../../src/memory/facts.ts";
+import { flushUser } from "../../../src/memory/flush.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { settled } from "../blockwork/fake-workers.ts";
@@ -92,7 +94,7 @@ test("a user weighs in the cache twice what the blocks and the values of all pla
   const project = await blocks.of(requester, viewOf("ada", ACCOUNT, { places: ["", "loom"] }));
   assert.notEqual(project?.text, person?.text);
   const weights = mock.calls.flatMap(({ arguments: [slot, , weight] }) =>
-    slot === `${ACCOUNT}\0ada` ? weight : [],
+    slot === `${ACCOUNT}\0ada` && weight !== undefined ? weight : [],
   );
   const values = "Ada".length + "London".length;
   const first = 2 * (person!.text.length + values);
@@ -108,8 +110,18 @@ test("a user without facts has no block, and none in the cache", async (context)
   assert.equal(blocks.cachedCount, 0);
 });
 
+/** Services of which a block of ada's has been asked for, and how many values were coded since. */
+async function afterBlockOf(context: TestContext) {
+  const found = await memoryServices(context);
+  await found.write("ada", "first");
+  await found.blocks.of(requester, viewOf("ada"));
+  await until(() => found.factsOf("ada").every(({ code }) => code !== undefined));
+  const before = found.workers.countOf("code");
+  return { ...found, codedSince: () => found.workers.countOf("code") - before };
+}
+
 test("codes are computed in the background once the account has not written for a while, and not before", async (context) => {
-  const { services, blocks, workers, clock, write, factsOf } = await memoryServices(context);
+  const { services, blocks, codedSince, clock, write, factsOf } = await afterBlockOf(context);
   const { mock } = context.mock.method(services.blockWork, "code");
   await write("ada", "Ada", "London");
   blocks.codeInBackground(requester, viewOf("ada"));
@@ -117,49 +129,94 @@ test("codes are computed in the background once the account has not written for 
   blocks.codeInBackground(requester, viewOf("ada"));
   clock.advance(QUIET_MS - 1);
   await settled();
-  assert.equal(workers.countOf("code"), 0);
+  assert.equal(codedSince(), 0);
   clock.advance(1);
   await until(() => factsOf("ada").every(({ code }) => code !== undefined));
   await blocks.of(requester, viewOf("ada"));
-  assert.equal(workers.countOf("code"), 2);
+  assert.equal(codedSince(), 2);
   assert.deepEqual(mock.calls[0].arguments[0], { ...requester, background: true }, "behind every request");
 });
 
-test("coding in the background stops when the account writes again, and goes on when it is quiet again", async (context) => {
+test("nothing is coded for a user whose block nobody has asked for", async (context) => {
   const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
+  for (let i = 0; i < 100; i++) {
+    await write(`user ${i}`, "Ada");
+    blocks.codeInBackground(requester, viewOf(`user ${i}`));
+  }
+  assert.equal(clock.alarmCount, 0);
+  clock.advance(QUIET_MS);
+  await settled();
+  assert.equal(workers.countOf("code"), 0);
+  await blocks.of(requester, viewOf("user 7"));
+  await until(() => factsOf("user 7").every(({ code }) => code !== undefined));
+  assert.equal(workers.countOf("code"), 1, "a block that is asked for is made then");
+});
+
+test("codes are computed ahead for a week after a block was asked for, also by a flush, and no longer", async (context) => {
+  const { services, blocks, codedSince, clock, write, factsOf } = await afterBlockOf(context);
+  const coded = () => factsOf("ada").every(({ code }) => code !== undefined);
+  clock.advance(ASKED_FOR_MS);
+  await write("ada", "Ada");
+  blocks.codeInBackground(requester, viewOf("ada"));
+  clock.advance(QUIET_MS);
+  await until(coded);
+  assert.equal(codedSince(), 1);
+  await write("ada", "Grace");
+  blocks.codeInBackground(requester, viewOf("ada"));
+  assert.equal(clock.alarmCount, 0, "the week is over");
+  await flushUser(services, requester, { userId: "ada" });
+  await write("ada", "Edith");
+  blocks.codeInBackground(requester, viewOf("ada"));
+  clock.advance(QUIET_MS);
+  await until(coded);
+});
+
+test("that a block was asked for is forgotten with the user", async (context) => {
+  const { services, blocks, codedSince, clock, write } = await afterBlockOf(context);
+  await forgetUser(services, ACCOUNT, { userId: "ada" });
+  await write("ada", "Ada");
+  blocks.codeInBackground(requester, viewOf("ada"));
+  assert.equal(clock.alarmCount, 0);
+  assert.equal(codedSince(), 0);
+});
+
+test("coding in the background stops when the account writes again, and goes on when it is quiet again", async (context) => {
+  const { blocks, workers, codedSince, clock, write, factsOf } = await afterBlockOf(context);
+  await write("eve", "first");
+  await blocks.of(requester, viewOf("eve"));
   await write("ada", "Ada", "London", "chess");
   blocks.codeInBackground(requester, viewOf("ada"));
   const open = workers.hold();
   clock.advance(QUIET_MS);
   await settled();
-  assert.equal(workers.countOf("code"), 1);
+  assert.equal(codedSince(), 2, "eve's block, and the first of ada's");
   blocks.codeInBackground(requester, viewOf("eve"));
   open();
   await until(() => factsOf("ada").some(({ code }) => code !== undefined));
-  assert.equal(workers.countOf("code"), 1);
+  assert.equal(codedSince(), 2);
   clock.advance(QUIET_MS);
   await until(() => factsOf("ada").every(({ code }) => code !== undefined));
-  assert.equal(workers.countOf("code"), 3);
+  assert.equal(codedSince(), 4);
 });
 
 test("a value written while its user is being coded in the background is coded after it", async (context) => {
-  const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
+  const { blocks, workers, codedSince, clock, write, factsOf } = await afterBlockOf(context);
   await write("ada", "Ada");
   blocks.codeInBackground(requester, viewOf("ada"));
   const open = workers.hold();
   clock.advance(QUIET_MS);
   await settled();
-  assert.equal(workers.countOf("code"), 1);
+  assert.equal(codedSince(), 1);
   await write("ada", "Grace");
   blocks.codeInBackground(requester, viewOf("ada"));
   clock.advance(QUIET_MS);
   open();
   await until(() => factsOf("ada").every(({ code }) => code !== undefined));
-  assert.equal(workers.countOf("code"), 2);
+  assert.equal(codedSince(), 2);
 });
 
 test("coding in the background ends, leaves no timer behind, and begins again with the next write", async (context) => {
-  const { blocks, clock, write, factsOf } = await memoryServices(context);
+  const { blocks, clock, write, factsOf } = await afterBlockOf(context);
   for (const value of ["Ada", "Grace"]) {
     await write("ada", value);
     blocks.codeInBackground(requester, viewOf("ada"));
@@ -172,14 +229,20 @@ test("coding in the background ends, leaves no timer behind, and begins again wi
 
 test("the codes of an account's first 100 users are computed in the background, those of further ones on demand", async (context) => {
   const { blocks, store, workers, clock, write, factsOf } = await memoryServices(context);
+  for (let i = 0; i <= 100; i++) {
+    await write(`user ${i}`, "first");
+    await blocks.of(requester, viewOf(`user ${i}`));
+  }
+  await settled();
   const { mock } = context.mock.method(store, "readUser");
   for (let i = 0; i <= 100; i++) blocks.codeInBackground(requester, viewOf(`user ${i}`));
   clock.advance(QUIET_MS);
   await until(() => mock.callCount() >= 100);
   await settled();
   assert.deepEqual([mock.callCount(), mock.calls.at(-1)?.arguments[0].userId], [100, "user 99"]);
+  const before = workers.countOf("code");
   await write("user 100", "Ada");
   await blocks.of(requester, viewOf("user 100"));
   await until(() => factsOf("user 100").every(({ code }) => code !== undefined));
-  assert.equal(workers.countOf("code"), 1, "what a request has computed is kept");
+  assert.equal(workers.countOf("code"), before + 1, "what a request has computed is kept");
 });

@@ -206,12 +206,14 @@ test("a refused call keeps nothing under its Idempotency-Key", async (context) =
   assert.equal((await encode([ROLE], { idempotencyKey: "once" })).replayed, false);
 });
 
-test("codes follow in the background after a write, and not after a replay", async (context) => {
-  const { encode, clock, factsOf, workers } = await setUp(context);
+test("codes follow in the background after a write to a user whose block was asked for, and not after a replay", async (context) => {
+  const { services, encode, clock, factsOf, workers } = await setUp(context);
+  await encode([ROLE]);
+  await services.blocks.of(caller, viewOf("ada"));
   await encode([NAME], { idempotencyKey: "once" });
   clock.advance(QUIET_MS);
   await until(() => factsOf("ada").every(({ code }) => code !== undefined));
-  assert.equal(workers.countOf("code"), 1);
+  assert.equal(workers.countOf("code"), 2);
   await encode([NAME], { idempotencyKey: "once" });
   assert.equal(clock.alarmCount, 0);
 });

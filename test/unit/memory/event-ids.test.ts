@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sealedIds } from "../../../src/memory/event-ids.ts";
 
-const idsOf = sealedIds(Buffer.alloc(32, 1));
+const idsOf = sealedIds([Buffer.alloc(32, 1)]);
 
 test("an id names its event on every node, and nowhere else", () => {
   const ids = idsOf("acme", "log");
@@ -16,7 +16,7 @@ test("an id names its event on every node, and nowhere else", () => {
     for (const other of [
       idsOf("globex", "log"),
       idsOf("acme", "log2"),
-      sealedIds(Buffer.alloc(32, 2))("acme", "log"),
+      sealedIds([Buffer.alloc(32, 2)])("acme", "log"),
     ])
       assert.equal(other.numberOf(id), undefined);
   }
@@ -51,4 +51,13 @@ test("ids of neighbours have nothing in common, and all have one length", () => 
     // Of 16 random bytes, six are the same in one of 10 billion pairs.
     assert.ok(a.filter((byte, i) => byte === b[i]).length < 6, `${number}`);
   }
+});
+
+test("an id goes on to name its event while one master key takes the place of another", () => {
+  const [old, present] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const id = sealedIds([old])("acme", "log").idOf(7);
+  assert.equal(sealedIds([old, present])("acme", "log").numberOf(id), 7);
+  const next = sealedIds([old, present])("acme", "log").idOf(7);
+  assert.notEqual(next, id);
+  assert.equal(sealedIds([present, old])("acme", "log").numberOf(next), 7);
 });

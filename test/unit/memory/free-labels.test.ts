@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ALL_GROUPS } from "../../../src/base/groups.ts";
 import { writtenLabel } from "../../../src/memory/free-labels.ts";
 import { Labels } from "../../../src/memory/labels.ts";
-import type { FreeLabelsAsked, Store } from "../../../src/memory/ports.ts";
+import type { FreeLabelsQuery, Store } from "../../../src/memory/ports.ts";
 
 /** The labels of one person, in order. */
 function servicesWith(labels: readonly string[]) {
@@ -14,7 +15,7 @@ function servicesWith(labels: readonly string[]) {
     keysVersion: () => 1,
     readLabels: () => [],
     readStrict: () => false,
-    readFreeLabels: (_account: string, _userId: string, { prefix, limit }: FreeLabelsAsked) => {
+    readFreeLabels: (_account: string, _userId: string, { prefix, limit }: FreeLabelsQuery) => {
       let [first, end] = [0, sorted.length];
       while (first < end) {
         const middle = (first + end) >> 1;
@@ -27,7 +28,7 @@ function servicesWith(labels: readonly string[]) {
       return found.map((label, number) => ({ label, number, uses: 1, description: null }));
     },
   } as unknown as Store;
-  return { services: { store, labels: new Labels(store) }, read };
+  return { services: { store, labels: new Labels(store), groups: ALL_GROUPS }, read };
 }
 
 test("a hint costs little, and reads few labels, however many begin alike", async () => {

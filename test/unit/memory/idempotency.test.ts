@@ -72,7 +72,7 @@ test("a sweep leaves what is one second younger than 24 hours, and removes it a 
 });
 
 test("a second request with the same key is refused while the first runs", async () => {
-  const gate = new IdempotencyGate(new Uint8Array(32));
+  const gate = new IdempotencyGate([new Uint8Array(32)]);
   const { work, end } = heldWork();
   const first = gate.run("once", request, work);
   let ran = false;
@@ -86,7 +86,7 @@ test("a second request with the same key is refused while the first runs", async
 });
 
 test("a refused second request does not free the key for a third", async () => {
-  const gate = new IdempotencyGate(new Uint8Array(32));
+  const gate = new IdempotencyGate([new Uint8Array(32)]);
   const { work, end } = heldWork();
   const first = gate.run("once", request, work);
   for (let i = 0; i < 2; i++) await assert.rejects(gate.run("once", request, work), inFlight);
@@ -95,13 +95,13 @@ test("a refused second request does not free the key for a third", async () => {
 });
 
 test("a key is free again after its request was answered", async () => {
-  const gate = new IdempotencyGate(new Uint8Array(32));
+  const gate = new IdempotencyGate([new Uint8Array(32)]);
   await gate.run("once", request, async () => "first");
   assert.equal(await gate.run("once", request, async () => "second"), "second");
 });
 
 test("a key is free again after its request failed", async () => {
-  const gate = new IdempotencyGate(new Uint8Array(32));
+  const gate = new IdempotencyGate([new Uint8Array(32)]);
   const { work, end } = heldWork();
   const first = gate.run("once", request, work);
   end(new RangeError("the disk"));
@@ -110,7 +110,7 @@ test("a key is free again after its request failed", async () => {
 });
 
 test("one key is in flight for each API key", async () => {
-  const gate = new IdempotencyGate(new Uint8Array(32));
+  const gate = new IdempotencyGate([new Uint8Array(32)]);
   const { work, end } = heldWork();
   const first = gate.run("once", request, work);
   const other = gate.run("once", { ...request, caller: { keyId: "key2", user: null } }, async () => "other");
@@ -120,7 +120,7 @@ test("one key is in flight for each API key", async () => {
 });
 
 test("a bad Idempotency-Key is refused before the work", async () => {
-  const gate = new IdempotencyGate(new Uint8Array(32));
+  const gate = new IdempotencyGate([new Uint8Array(32)]);
   const refused = gate.run("a b", request, () => assert.fail("it was run"));
   await assert.rejects(refused, { code: "invalid_request" });
 });
@@ -128,11 +128,12 @@ test("a bad Idempotency-Key is refused before the work", async () => {
 test("what is kept is a digest that depends on the secret and the request, and not the request itself", async () => {
   const recordOf = async (secret: number, fingerprinted: unknown[]) => {
     let kept: WriteRequest["idempotency"];
-    const gate = new IdempotencyGate(new Uint8Array(32).fill(secret));
+    const gate = new IdempotencyGate([new Uint8Array(32).fill(secret)]);
     await gate.run("once", { ...request, fingerprinted }, async (record) => {
       kept = record;
     });
-    assert.deepEqual(Object.keys(kept!).sort(), ["expiresAtMs", "fingerprint", "key", "keyId"]);
+    const fields = ["expiresAtMs", "fingerprint", "key", "keyId", "otherFingerprints"];
+    assert.deepEqual(Object.keys(kept!).sort(), fields);
     return Buffer.from(kept!.fingerprint).toString("hex");
   };
   const digests = [await recordOf(1, ["Ada"]), await recordOf(2, ["Ada"]), await recordOf(1, ["Eve"])];
@@ -142,7 +143,7 @@ test("what is kept is a digest that depends on the secret and the request, and n
 });
 
 test("the tokens of one key do not meet each other's Idempotency-Key, nor that of the key itself", async () => {
-  const gate = new IdempotencyGate(new Uint8Array(32));
+  const gate = new IdempotencyGate([new Uint8Array(32)]);
   const keyOf = (user: string | null, token?: { expiresAtMs: number }) =>
     gate.run("1", { ...request, caller: { keyId: "key1", user, token } }, async (kept) => kept!.key);
   const token = { expiresAtMs: 1 };
@@ -150,4 +151,14 @@ test("the tokens of one key do not meet each other's Idempotency-Key, nor that o
   assert.equal(new Set(keys).size, 3);
   assert.equal(keys[0], "1");
   assert.equal(await keyOf("ada", { expiresAtMs: 2 }), keys[1]);
+});
+
+test("a request is known again by what is kept of it while one master key takes the place of another", () => {
+  const [old, present] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+  const recordOf = (...secrets: Uint8Array[]) => new IdempotencyGate(secrets).recordOf("once", request);
+  const before = recordOf(old);
+  const meanwhile = recordOf(old, present);
+  assert.deepEqual(meanwhile.otherFingerprints, [before.fingerprint]);
+  assert.deepEqual(recordOf(present, old).otherFingerprints, [meanwhile.fingerprint]);
+  assert.deepEqual(recordOf(present).otherFingerprints, []);
 });

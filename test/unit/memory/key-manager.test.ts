@@ -14,7 +14,7 @@ async function setUp(context: TestContext, time = NOON) {
   const store = await temporaryStore(context);
   const clock = new FakeClock(Date.parse(time));
   let made = 0;
-  const keys = new KeyManager(store, clock, () => `id${++made}`);
+  const keys = new KeyManager(store, clock, { newId: () => `id${++made}` });
   const request = async (tier?: KeyRequest["tier"]) => {
     await keys.request({ name: "Ada", email: "ada@example.org", purpose: "tests", tier });
     return (await keys.requests()).at(-1)!.id;
@@ -41,7 +41,7 @@ test("the store holds a new key's hash and its first characters, and not the key
   assert.deepEqual(record, {
     id: "id1",
     account: "acme",
-    tier: "free",
+    tier: "unlimited",
     hash: hashOfKey(key),
     prefix: key.slice(0, 12),
     note: "first",
@@ -65,7 +65,7 @@ test("an id that nobody hands in has 16 hexadecimal digits, and is another one e
 
 test("a key that the store did not take is not handed out", async (context) => {
   const { store, clock, request } = await setUp(context);
-  const keys = new KeyManager(store, clock, () => "same");
+  const keys = new KeyManager(store, clock, { newId: () => "same" });
   const { record } = await keys.create({ account: "acme" });
   const unstored = { name: "AssertionError", message: "a new key was not stored: key_exists" };
   await assert.rejects(keys.create({ account: "acme" }), unstored);

@@ -28,26 +28,30 @@ test("the block keys of two accounts differ, also when they are asked for again"
   assert.notEqual(materials[0], materials[1]);
 });
 
-test("the digest key is none of the block keys", () => {
+const SECRETS = ["digestSecrets", "eventSecrets", "tokenSecrets", "consoleSecrets"] as const;
+
+test("the service's own secrets are none of the block keys, and none is that of another purpose", () => {
   const ring = new KeyRing([older, newer]);
-  const digestKey = Buffer.from(ring.digestKey);
-  for (const account of ["acme", "digests"])
-    for (const { material } of ring.reading(account)) assert.notDeepEqual(digestKey, Buffer.from(material));
+  const all = SECRETS.flatMap((name) => ring[name].map((secret) => Buffer.from(secret).toString("hex")));
+  assert.equal(new Set(all).size, 2 * SECRETS.length);
+  for (const account of ["acme", "digests", "tokens"])
+    for (const { material } of ring.reading(account))
+      assert.ok(!all.includes(Buffer.from(material).toString("hex")), account);
 });
 
-test("a new master key changes neither the digest key nor the secret of event ids, which is another one", () => {
-  const ring = new KeyRing([older, newer]);
-  assert.deepEqual(ring.digestKey, new KeyRing([older]).digestKey);
-  assert.deepEqual(ring.eventKey, new KeyRing([older]).eventKey);
-  assert.notDeepEqual(ring.eventKey, ring.digestKey);
+test("a ring has the secrets of each of its master keys, in their order: that of the last one makes", () => {
+  for (const name of SECRETS)
+    assert.deepEqual(new KeyRing([older, newer])[name], [
+      ...new KeyRing([older])[name],
+      ...new KeyRing([newer])[name],
+    ]);
 });
 
-test("the secret of tokens is that of the newest master key alone, and none of the others", () => {
-  const ring = new KeyRing([older, newer]);
-  assert.deepEqual(ring.tokenKey, new KeyRing([newer]).tokenKey);
-  assert.notDeepEqual(ring.tokenKey, new KeyRing([older]).tokenKey);
-  assert.notDeepEqual(ring.tokenKey, new KeyRing([newer]).digestKey);
-  assert.notDeepEqual(Buffer.from(ring.tokenKey), Buffer.from(ring.writing("tokens").material));
+test("a master key that only opens blocks opens them, and has no other secret", () => {
+  const ring = new KeyRing([{ ...older, opensOnly: true }, newer]);
+  assert.equal(ring.reading("acme").length, 2);
+  for (const name of SECRETS) assert.deepEqual(ring[name], new KeyRing([newer])[name]);
+  assert.throws(() => new KeyRing([older, { ...newer, opensOnly: true }]));
 });
 
 test("a ring without a key, with an id twice, or with a key of another length is not made", () => {

@@ -94,7 +94,7 @@ function eventsOf(context: TestContext) {
   const clock = new FakeClock(0);
   let ids: EventIds | undefined;
   const source = new LocalEvents(clock, (account, log) => {
-    ids = sealedIds(new Uint8Array(32))(account, log);
+    ids = sealedIds([new Uint8Array(32)])(account, log);
     return ids;
   });
   const events = new UserEvents(source);

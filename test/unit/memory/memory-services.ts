@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
 import { FairTurns } from "../../../src/base/fair-turns.ts";
+import { ALL_GROUPS } from "../../../src/base/groups.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { SharedWork } from "../../../src/base/shared-work.ts";
@@ -17,6 +18,7 @@ import type { Caller } from "../../../src/memory/authentication.ts";
 import { Blocks } from "../../../src/memory/blocks.ts";
 import { sealedIds } from "../../../src/memory/event-ids.ts";
 import { UserEvents } from "../../../src/memory/events.ts";
+import { FactIndexes } from "../../../src/memory/fact-indexes.ts";
 import { IdempotencyGate } from "../../../src/memory/idempotency.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
@@ -24,6 +26,7 @@ import { Labels } from "../../../src/memory/labels.ts";
 import { LocalEvents } from "../../../src/memory/local-events.ts";
 import type { FactRecord, UserState } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
+import { TokenCounts } from "../../../src/memory/token-count.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { changesOf, numberOf, viewOf } from "../../fixtures/views.ts";
 import { DirectWorkers, FakeClock } from "../blockwork/fake-workers.ts";
@@ -89,12 +92,13 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
   const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
   const keyRing = new KeyRing([{ id: 1, material: new Uint8Array(32) }]);
   const labels = new Labels(opened);
-  const source = new LocalEvents(clock, sealedIds(keyRing.eventKey));
+  const source = new LocalEvents(clock, sealedIds(keyRing.eventSecrets));
   const events = new UserEvents(source);
   context.after(() => events.close());
   // With what only this store does.
   const store = Object.assign(Object.create(opened), source.tellsOf(opened)) as LmdbStore;
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock });
+  const turns = new FairTurns();
   const services: MemoryServices = {
     store,
     blockWork,
@@ -103,11 +107,14 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     events,
     blocks,
     flushes: new SharedWork(),
-    turns: new FairTurns(),
-    idempotency: new IdempotencyGate(keyRing.digestKey),
+    turns,
+    idempotency: new IdempotencyGate(keyRing.digestSecrets),
     clock,
     historyMax: 8,
     review: false,
+    tokenCounts: new TokenCounts(turns),
+    indexes: new FactIndexes({ store, labels, turns }),
+    groups: ALL_GROUPS,
   };
   /** Values on the first labels. */
   const write = (userId: string, ...values: string[]) =>

@@ -6,36 +6,13 @@ import { setImmediate } from "node:timers/promises";
 import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import { compareStores, moveStore } from "../../../src/memory/move.ts";
 import type { Store } from "../../../src/memory/ports.ts";
-import type { KeyRecord, KeyRequest } from "../../../src/memory/records.ts";
 import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { changesOf, labelAt, viewOf } from "../../fixtures/views.ts";
 import { NEW_LABEL, temporaryStore } from "./memory-services.ts";
+import { KEY as LINE_KEY, REQUEST as LINE_REQUEST } from "./transfer-lines.ts";
 
-const KEY: KeyRecord = {
-  id: "key1",
-  account: "acme",
-  tier: "pro",
-  hash: "ab".repeat(32),
-  prefix: "sb_live_abcd",
-  note: "first",
-  user: null,
-  access: "write",
-  createdAtMs: 1,
-  expiresAtMs: null,
-  revokedAtMs: 2,
-  lastUsedAtMs: 3,
-};
-const REQUEST: KeyRequest = {
-  id: "request1",
-  name: "Ada",
-  email: "ada@example.org",
-  purpose: "tests",
-  tier: "free",
-  createdAtMs: 4,
-  status: "declined",
-  decidedAtMs: 5,
-  keyId: null,
-};
+const KEY = { ...LINE_KEY, expiresAtMs: null, revokedAtMs: 2 };
+const REQUEST = { ...LINE_REQUEST, status: "declined", decidedAtMs: 5 } as const;
 const USED = { keyId: "key1", month: "2026-11", day: "2026-11-30", limit: null };
 const LATER_MS = Date.parse("2027-01-01T00:00:00Z");
 

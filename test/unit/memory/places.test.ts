@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isInside, placeFor, placesOf, scopeIn, sealedFor, viewOf } from "../../../src/memory/places.ts";
+import { isInside, placeFor, placesOf, scopeIn, sealOwner, viewOf } from "../../../src/memory/places.ts";
 import type { Scope } from "../../../src/memory/records.ts";
 
 const SCOPES: readonly Scope[] = ["person", "project", "worktree"];
@@ -64,7 +64,7 @@ test("a view has the places of its project, and whom its block is sealed for", (
   const view = viewOf("acme", { userId: "ada", project: "loom/tree" }, 7);
   const expected = { account: "acme", userId: "ada", places: ["", "loom", "loom/tree"], nowMs: 7 };
   assert.deepEqual(view, expected);
-  assert.equal(sealedFor(view), "ada\0loom/tree");
-  assert.equal(sealedFor({ userId: "ada", places: [""] }), "ada");
+  assert.equal(sealOwner(view), "ada\0loom/tree");
+  assert.equal(sealOwner({ userId: "ada", places: [""] }), "ada");
   assert.throws(() => viewOf("acme", { userId: "" }, 0), { extra: { param: "user_id" } });
 });

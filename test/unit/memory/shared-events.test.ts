@@ -11,7 +11,7 @@ import { ACCOUNT } from "./memory-services.ts";
 
 const HOUR_MS = 3_600_000;
 const OTHER = "globex";
-const idsOf = sealedIds(new Uint8Array(32));
+const idsOf = sealedIds([new Uint8Array(32)]);
 const idOf = (number: number, log = "one") => idsOf(ACCOUNT, log).idOf(number);
 
 /** A listener that notes what it hears. */

@@ -11,6 +11,7 @@ import type { Store } from "../../../src/memory/ports.ts";
 import type { KeyRecord } from "../../../src/memory/records.ts";
 import { type ExportOptions, exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { ACCOUNT, caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
+import { KEY } from "./transfer-lines.ts";
 
 const nowMs = Date.parse("2027-01-01T00:00:00Z");
 const NO_MORE = {
@@ -22,17 +23,11 @@ const NO_MORE = {
   notTaken: { keys: 0, requests: 0, settings: 0, users: 0 },
 };
 const BOUND: KeyRecord = {
-  id: "key1",
-  account: ACCOUNT,
-  tier: "pro",
-  hash: "ab".repeat(32),
-  prefix: "sb_live_abcd",
+  ...KEY,
   note: "for ada",
   user: "ada",
   access: "read",
-  createdAtMs: 1,
   expiresAtMs: null,
-  revokedAtMs: null,
   lastUsedAtMs: null,
 };
 

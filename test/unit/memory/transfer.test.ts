@@ -269,6 +269,31 @@ test("of a key, a request and their files only what is known of them is stored",
   assert.deepEqual([await store.listKeys(), await store.listKeyRequests()], [[KEY], [REQUEST]]);
 });
 
+test("a key keeps its groups, and what an application was allowed goes on in another store", async (context) => {
+  const store = await temporaryStore(context);
+  const grant = {
+    keyId: "key1",
+    resource: "https://memory.example/mcp",
+    client: "c".repeat(64),
+    returnsTo: "app.example",
+    refreshes: 2,
+    recentMs: [4, 5],
+  };
+  const limited = { ...KEY, groups: "PREF,USER" };
+  const granted = { ...KEY, id: "grant1", hash: "cd".repeat(32), user: "ada", prefix: "sba_", grant };
+  await importInto(store, key(limited), key(granted));
+  assert.deepEqual(await store.listKeys(), [granted, limited]);
+  for (const wrong of [
+    { ...granted, user: null },
+    { ...granted, prefix: KEY.prefix },
+    { ...granted, grant: { ...grant, client: "x" } },
+    { ...granted, grant: { ...grant, refreshes: 1 } },
+    { ...granted, grant: { ...grant, recentMs: ["x"] } },
+    { ...granted, grant: null },
+  ])
+    await assert.rejects(importInto(store, { kind: "key", key: wrong }), /line 1/i, JSON.stringify(wrong));
+});
+
 test("a key that is known already stays as it is", async (context) => {
   const store = await filledStore(context);
   await importInto(store, { kind: "key", key: { ...KEY, tier: "unlimited" } });

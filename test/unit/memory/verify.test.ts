@@ -13,7 +13,7 @@ async function setUp(context: TestContext) {
   await memory.write("ada", "Ada", "London");
   await memory.write("eve", "Eve");
   const verify = () =>
-    verifyAll(memory.services, { progress: () => {}, signal: new AbortController().signal });
+    verifyAll(memory.services, { deep: true, progress: () => {}, signal: new AbortController().signal });
   const faults = async () => (await verify()).findings.map(({ userId, fault }) => `${userId}: ${fault}`);
   return { ...memory, verify, faults };
 }
@@ -44,7 +44,7 @@ test("the progress is told with the number of users, where it is known; of one a
   const { signal } = new AbortController();
   const told: number[][] = [];
   const verify = (more: { account?: string } = {}) =>
-    verifyAll(services, { progress: (...step) => void told.push(step), signal, ...more });
+    verifyAll(services, { deep: true, progress: (...step) => void told.push(step), signal, ...more });
   const fault = "the record facts 7 fails its checksum";
   assert.deepEqual((await verify()).findings, [{ account: "", userId: "", fault }]);
   assert.deepEqual((await verify({ account: "globex" })).findings, []);
@@ -76,6 +76,26 @@ test("code bits that fail their checksum are found", async (context) => {
   const [fact] = factsOf("ada");
   await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, { channel: numberOf(fact.label), value: "Eve" }));
   assert.deepEqual(await faults(), ["ada: the code bits kept on USER.name fail their checksum"]);
+});
+
+test("without blocks no thread works, and what fails its checksum is found all the same", async (context) => {
+  const { services, store, workers, factsOf, saveCode } = await setUp(context);
+  const { signal } = new AbortController();
+  const quick = () => verifyAll(services, { deep: false, progress: () => {}, signal });
+  assert.deepEqual(await quick(), { users: 2, facts: 3, overflowed: null, findings: [] });
+  const [fact] = factsOf("ada");
+  await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, { channel: numberOf(fact.label), value: "Eve" }));
+  context.mock.method(store, "findDamage", async function* () {
+    yield "facts 7";
+  });
+  assert.deepEqual(
+    (await quick()).findings.map(({ fault }) => fault),
+    ["the code bits kept on USER.name fail their checksum", "the record facts 7 fails its checksum"],
+  );
+  assert.deepEqual(
+    [workers.countOf("code"), workers.countOf("assemble"), workers.countOf("open")],
+    [0, 0, 0],
+  );
 });
 
 test("code bits of another value under a right checksum are found", async (context) => {
@@ -143,7 +163,7 @@ test("whoever hangs up ends the walk at the next user", async (context) => {
   const { mock } = context.mock.method(store, "readUser");
   const caller = new AbortController();
   const progress = () => caller.abort(new Error("gone"));
-  await assert.rejects(verifyAll(services, { progress, signal: caller.signal }), /gone/);
+  await assert.rejects(verifyAll(services, { deep: true, progress, signal: caller.signal }), /gone/);
   assert.deepEqual(
     mock.calls.map((call) => call.arguments[0].userId),
     ["ada"],

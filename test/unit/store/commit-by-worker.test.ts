@@ -10,7 +10,7 @@ import type { WriteOutcome } from "../../../src/memory/ports.ts";
 import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import { DATABASE_DEFAULTS, Database } from "../../../src/store/postgres/connection/database.ts";
 import { GroupCommit } from "../../../src/store/postgres/group-commit.ts";
-import { write } from "../../conformance/store.ts";
+import { write } from "../../conformance/store-under-test.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
 const DEAD = 1;

@@ -11,7 +11,7 @@ import type { Database } from "../../../src/store/postgres/connection/database.t
 import { GroupCommit } from "../../../src/store/postgres/group-commit.ts";
 import { HeldUsers } from "../../../src/store/postgres/held-users.ts";
 import type { QueuedWrite } from "../../../src/store/postgres/write-queue.ts";
-import { write } from "../../conformance/store.ts";
+import { write } from "../../conformance/store-under-test.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 
 const LOCKED = () => Object.assign(new Error("lock timeout"), { code: "55P03" });

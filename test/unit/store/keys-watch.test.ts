@@ -9,7 +9,7 @@ import type { KeyStore } from "../../../src/memory/ports.ts";
 import { Tokens } from "../../../src/memory/tokens.ts";
 import type { Database } from "../../../src/store/postgres/connection/database.ts";
 import { KeysWatch } from "../../../src/store/postgres/queries/keys-watch.ts";
-import { keyRecord } from "../../conformance/store.ts";
+import { keyRecord } from "../../conformance/store-under-test.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 
 /** Answers every query with its version, unless it is away, and never notifies by itself. */
@@ -76,8 +76,12 @@ test("keys watch: without notices and polls, a revocation holds within five seco
   const { database, clock, watch } = await startWatch(context);
   const key = newApiKey();
   let record = { ...keyRecord("key1"), hash: hashOfKey(key) };
-  const keys = { keysVersion: () => watch.version(), findKey: () => record } as unknown as KeyStore;
-  const node = new Authentication(keys, clock, new Tokens(new Uint8Array(32)));
+  const keys = {
+    keysVersion: () => watch.version(),
+    findKey: () => record,
+    readAccount: () => undefined,
+  } as unknown as KeyStore;
+  const node = new Authentication(keys, clock, new Tokens([new Uint8Array(32)]));
   assert.equal((await node.callerOf(key)).keyId, "key1");
   record = { ...record, revokedAtMs: 1 };
   database.version = 2;

@@ -10,7 +10,7 @@ import type { FactChange } from "../../../src/memory/ports.ts";
 import { readStoreName } from "../../../src/store/lmdb/data-folder.ts";
 import { Environment } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { keyRecord, NOW, write } from "../../conformance/store.ts";
+import { keyRecord, NOW, write } from "../../conformance/store-under-test.ts";
 import { storeIn } from "../../fixtures/behind-the-store.ts";
 import { labelAt, viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";

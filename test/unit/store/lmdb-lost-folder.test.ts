@@ -25,7 +25,7 @@ import { Door } from "../../../src/http/access/door.ts";
 import { nameStore } from "../../../src/store/lmdb/data-folder.ts";
 import type { FolderLock } from "../../../src/store/lmdb/folder-lock.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { write } from "../../conformance/store.ts";
+import { write } from "../../conformance/store-under-test.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 

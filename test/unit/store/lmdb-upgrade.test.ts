@@ -11,7 +11,7 @@ import { Metrics } from "../../../src/base/metrics.ts";
 import { STEPS, type Step } from "../../../src/base/steps.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import type { FormatStep } from "../../../src/store/lmdb/upgrade.ts";
-import { NOW, write } from "../../conformance/store.ts";
+import { keyRecord, NOW, write } from "../../conformance/store-under-test.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 
@@ -21,21 +21,6 @@ const noted: FormatStep = (table, { key, value }) => {
     table === "keys" ? Buffer.from(value.toString().replace('"note":""', '"note":"upgraded"')) : value;
   return [{ table, key, value: changed }];
 };
-
-const KEY = {
-  id: "k1",
-  account: "acme",
-  tier: "free",
-  hash: "ab".repeat(32),
-  prefix: "sb_live_0000",
-  note: "",
-  user: null,
-  access: "write",
-  createdAtMs: NOW,
-  expiresAtMs: null,
-  revokedAtMs: null,
-  lastUsedAtMs: null,
-} as const;
 
 const openLater = (folder: string, more: object = {}) =>
   LmdbStore.open({
@@ -49,7 +34,7 @@ const openLater = (folder: string, more: object = {}) =>
 
 async function fill(folder: string): Promise<void> {
   const store = await openFolder(folder);
-  await store.addKey(KEY);
+  await store.addKey(keyRecord("k1"));
   for (let i = 0; i < 30; i++) await store.write(write(`user-${i}`, [[0, `first ${i}`]]));
   for (let i = 0; i < 30; i++) await store.write(write(`user-${i}`, [[0, `value ${i}`]]));
   await store.close();

@@ -20,15 +20,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { grantConformance } from "../../conformance/grants.ts";
 import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
-import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
+import { storeConformance } from "../../conformance/store.ts";
 import { storeAnswersConformance } from "../../conformance/store-answers.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
+import { storeLimitsConformance } from "../../conformance/store-limits.ts";
+import { storeOperatorsConformance } from "../../conformance/store-operators.ts";
 import { storePlacesConformance } from "../../conformance/store-places.ts";
+import { storeRightsConformance } from "../../conformance/store-rights.ts";
+import { keyRecord, type StoreUnderTest, write } from "../../conformance/store-under-test.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
@@ -56,6 +62,10 @@ storeCountsConformance("lmdb", openAlone);
 storeLifeConformance("lmdb", openAlone);
 storePlacesConformance("lmdb", openAlone);
 keyRequestConformance("lmdb", openAlone);
+grantConformance("lmdb", openAlone);
+storeOperatorsConformance("lmdb", openAlone);
+storeLimitsConformance("lmdb", openAlone);
+storeRightsConformance("lmdb", openAlone);
 
 test("lmdb: a folder has one owner; a second is told who it is, and kill -9 frees the folder at once", () =>
   withFolder(async (folder) => {
@@ -173,7 +183,7 @@ test("lmdb: a damaged record fails its own write, not the writes beside it, and 
       ["fulfilled", "rejected", "fulfilled"],
     );
     assert.equal(again.readFact(viewOf("eve"), "USER.name")?.value, "Eve");
-    assert.equal(await again.forgetUser("acme", "ada"), true);
+    assert.ok(await again.forgetUser("acme", "ada"));
     assert.equal(again.readUser(viewOf("ada")), undefined);
     await again.close();
   }));
@@ -392,7 +402,11 @@ test("on a disk that is nearly full a write is refused before lmdb runs into its
     try {
       await store.write(write("ada", [[0, "Ada"]]));
       freeBytes = 2 ** 18;
-      await assert.rejects(store.write(write("ada", [[0, "Eve"]])), { code: "store_unavailable" });
+      await assert.rejects(store.write(write("ada", [[0, "Eve"]])), (error: Failure) => {
+        assert.deepEqual([error.code, error.message], ["store_unavailable", "The disk is nearly full."]);
+        assert.match(error.extra.reason!, /nearly full: 256 KiB are free, a commit needs \d+; make room/);
+        return error.extra.reason!.includes(folder);
+      });
       assert.equal(store.readFact(viewOf("ada"), "USER.name")?.value, "Ada");
       freeBytes = 2 ** 20;
       await store.write(write("ada", [[0, "Eve"]]));

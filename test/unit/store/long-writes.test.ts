@@ -58,10 +58,10 @@ test("long writes: a large user is rolled back, moved and erased whole, and noth
     );
     const life = await store.readLife("acme", "ada", { nowMs: NOW_MS });
     assert.deepEqual([life?.earlier.length, store.statistics().facts], [3 * FACTS, FACTS]);
-    assert.equal(await store.forgetUser("acme", "ada", "web/east"), true);
+    assert.ok(await store.forgetUser("acme", "ada", "web/east"));
     assert.equal(store.statistics().facts, FACTS - LABELS);
-    assert.equal(await store.forgetUser("acme", "ada"), true);
-    assert.equal(await store.forgetUser("acme", "ada"), false);
+    assert.ok(await store.forgetUser("acme", "ada"));
+    assert.equal(await store.forgetUser("acme", "ada"), undefined);
     assert.deepEqual(store.statistics().users, 0);
     await store.close();
     const again = await openFolder(folder);
@@ -134,7 +134,8 @@ test("long writes: a store that closes ends what it has begun", async () => {
     const forgetting = store.forgetUser("acme", "ada");
     const [forgotten] = await Promise.all([forgetting, store.close()]);
     const again = await openFolder(folder);
-    assert.deepEqual([forgotten, again.statistics().facts], [true, 0]);
+    assert.ok(forgotten);
+    assert.equal(again.statistics().facts, 0);
     await again.close();
   });
 });

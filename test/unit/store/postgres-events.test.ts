@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import type { EndedFact, RecordedEvent } from "../../../src/memory/records.ts";
-import { write } from "../../conformance/store.ts";
+import { write } from "../../conformance/store-under-test.ts";
 import { labelAt, numberOf, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore, SERVICE_LOCK_MS } from "../../postgres/server.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../../src/store/postgres/cluster/distribution.ts";
 import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
-import { write } from "../../conformance/store.ts";
+import { write } from "../../conformance/store-under-test.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { newEmptyDatabase, openStore } from "../../postgres/server.ts";
 

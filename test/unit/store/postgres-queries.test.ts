@@ -8,7 +8,7 @@ import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import type { PostgresStore } from "../../../src/store/postgres/postgres-store.ts";
 import { readStatistics } from "../../../src/store/postgres/queries/upkeep.ts";
-import { NOW, write } from "../../conformance/store.ts";
+import { NOW, write } from "../../conformance/store-under-test.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import type { Failure } from "../../../src/base/errors.ts";
-import { NOW, write } from "../../conformance/store.ts";
+import { NOW, write } from "../../conformance/store-under-test.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
@@ -229,7 +229,7 @@ test("postgres: an error names its query, and a connection lost within a transac
     );
   const endings = [
     ["pg_cancel_backend(pid)", "57014", /^store\/postgres\/queries\/key-queries\.ts:\d+$/],
-    ["pid", "CONNECTION_CLOSED", /^store\/postgres\/postgres-store\.ts:\d+$/],
+    ["pid", "CONNECTION_CLOSED", /^store\/postgres\/account-tables\.ts:\d+$/],
   ] as const;
   for (const [end, code, place] of endings) {
     let changing: Promise<unknown> | undefined;

@@ -9,12 +9,17 @@ import { Metrics } from "../../../src/base/metrics.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import type { PostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { grantConformance } from "../../conformance/grants.ts";
 import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
-import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
+import { storeConformance } from "../../conformance/store.ts";
 import { storeAnswersConformance } from "../../conformance/store-answers.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
+import { storeLimitsConformance } from "../../conformance/store-limits.ts";
+import { storeOperatorsConformance } from "../../conformance/store-operators.ts";
 import { storePlacesConformance } from "../../conformance/store-places.ts";
+import { storeRightsConformance } from "../../conformance/store-rights.ts";
+import { keyRecord, write } from "../../conformance/store-under-test.ts";
 import { anyCharacter } from "../../fixtures/characters.ts";
 import { briefly, labelAt, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openEmptiedStore, openStore } from "../../postgres/server.ts";
@@ -25,6 +30,10 @@ storeCountsConformance("postgres", openEmptiedStore);
 storeLifeConformance("postgres", openEmptiedStore);
 storePlacesConformance("postgres", openEmptiedStore);
 keyRequestConformance("postgres", openEmptiedStore);
+grantConformance("postgres", openEmptiedStore);
+storeOperatorsConformance("postgres", openEmptiedStore);
+storeLimitsConformance("postgres", openEmptiedStore);
+storeRightsConformance("postgres", openEmptiedStore);
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 const HOSTILE = [
@@ -70,7 +79,7 @@ async function hostileStringsComeBack(clusterForms: boolean): Promise<void> {
     walked.push(userId);
   }
   assert.deepEqual(walked.sort(), [...HOSTILE].sort());
-  for (const text of HOSTILE) assert.equal(await store.forgetUser(text, text), true);
+  for (const text of HOSTILE) assert.ok(await store.forgetUser(text, text));
   await store.close();
 }
 
@@ -140,7 +149,7 @@ async function hostileLife(store: Store, text: string): Promise<void> {
   await change(null);
   assert.deepEqual((await store.readLife(text, text, { nowMs: NOW, place }))?.earlier, []);
   await change(text);
-  assert.equal(await store.forgetUser(text, text, place), true);
+  assert.ok(await store.forgetUser(text, text, place));
   const label = {
     label: text,
     description: text,

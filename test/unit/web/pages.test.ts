@@ -93,6 +93,8 @@ test("the letter to a new holder has the key, a call that works when pasted, and
     expires_at: "2027-01-31T23:59:59.000Z",
     revoked_at: null,
     last_used_at: null,
+    groups: null,
+    write: null,
   };
   const letter = keyLetter(created, "Grace", "https://sideband.example");
   assert.match(letter, /^Hello Grace,\n/);

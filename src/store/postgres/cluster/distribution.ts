@@ -29,6 +29,7 @@ export const COORDINATOR_TABLES = [
   "accounts",
   "api_keys",
   "key_requests",
+  "operators",
   "labels",
   "settings",
   "migrations",

@@ -54,7 +54,7 @@ export class SlotWorkers {
 /** Between two questions: Citus keeps a connection for each one that was not answered until the worker is back. */
 const ASK_AGAIN_MS = 5_000;
 
-export class HungWorkers {
+export class UnresponsiveWorkers {
   readonly #database: Database;
   readonly #workers: SlotWorkers;
   readonly #hung = new Set<number>();

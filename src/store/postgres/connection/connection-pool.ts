@@ -79,6 +79,11 @@ export class ConnectionPool {
     connection.close(RETIRE_S).catch(() => {});
   }
 
+  /** Nothing more goes over the connections that there are. */
+  dropAll(error: Error): void {
+    for (const connection of this.#connections) connection.drop(error);
+  }
+
   async close(timeoutS: number): Promise<void> {
     this.#closed = true;
     clearInterval(this.#idleTimer);

@@ -25,6 +25,8 @@ export interface ConnectionOptions {
   /** Whether named prepared statements may be used where no pooler is seen. */
   readonly named: boolean;
   readonly onNotice?: () => void;
+  /** The connection was lost, and not closed here. */
+  readonly onLost?: () => void;
   /** The server's clock said `saidMs` between two moments of performance.now(). */
   readonly onTime?: (saidMs: number, sentMs: number, receivedMs: number) => void;
 }
@@ -40,6 +42,16 @@ class ServerError extends Error {
   }
 }
 
+interface ServerFacts {
+  readonly pid: number;
+  readonly standby: boolean;
+  readonly readOnly: boolean;
+  readonly startedAt: string;
+  readonly timeline: number | null;
+  readonly limit: string;
+  readonly nowMs: number;
+}
+
 /** A piece of an answer after which there may be more. */
 const LARGE_BYTES = 2 ** 14;
 
@@ -48,6 +60,10 @@ const CLOSED = () => Object.assign(new Error("the connection was closed"), { cod
 export class Connection {
   readonly sql: Sql;
   readonly host: Host;
+  /** The number of the server's timeline; undefined where it takes no writes. */
+  timeline: number | undefined;
+  /** The moment at which the server was started. */
+  startedAt = "";
   /** A pooler stands in between: statements are not named, and there are no notices. */
   pooled = false;
   /** The server's limit on the time of a statement is off although one was asked for. */
@@ -57,11 +73,14 @@ export class Connection {
   readonly #waiting = new Set<(error: unknown) => void>();
   #socket: Socket | undefined;
   #lost: Error | undefined;
+  #isClosing = false;
+  readonly #onLostByOthers: (() => void) | undefined;
   /** Settles when the client sends nothing any more. */
   #ended: Promise<void> = Promise.resolve();
 
   private constructor(options: ConnectionOptions, host: Host, timeoutMs: number) {
     this.host = host;
+    this.#onLostByOthers = options.onLost;
     const connect = async () => {
       if (this.#socket !== undefined || this.#lost !== undefined) throw CLOSED();
       const { tls } = options.address;
@@ -86,6 +105,7 @@ export class Connection {
         await connection.#check(options);
         return connection;
       } catch (error) {
+        connection.#isClosing = true;
         connection.drop(CLOSED());
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
         failures.push(error);
@@ -129,6 +149,7 @@ export class Connection {
     this.#socket?.destroy();
     this.#ended = this.sql.end({ timeout: 0 }).catch(() => {});
     this.onLost();
+    if (!this.#isClosing) this.#onLostByOthers?.();
   }
 
   /**
@@ -151,6 +172,7 @@ export class Connection {
 
   /** What runs on it may finish. */
   async close(timeoutS: number): Promise<void> {
+    this.#isClosing = true;
     await this.sql.end({ timeout: timeoutS });
     this.drop(CLOSED());
   }
@@ -163,8 +185,12 @@ export class Connection {
     const sentMs = performance.now();
     const rows = await this.run((sql) =>
       answerOf(
-        (ticket) => sql<(Ticketed & { pid: number; standby: boolean; limit: string; nowMs: number })[]>`
+        (ticket) => sql<(Ticketed & ServerFacts)[]>`
           SELECT ${ticket}::bigint AS ticket, pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
+            current_setting('transaction_read_only') = 'on' AS "readOnly",
+            pg_postmaster_start_time()::text AS "startedAt",
+            CASE WHEN NOT pg_is_in_recovery()
+              THEN ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer END AS timeline,
             current_setting('statement_timeout') AS limit,
             (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"`,
       ),
@@ -174,6 +200,10 @@ export class Connection {
     const [server] = rows;
     if (server.standby && !standby)
       throw new ServerError("STANDBY", "the server is a standby, not the primary");
+    if (server.readOnly && !standby)
+      throw new ServerError("STANDBY", "the server takes no writes (default_transaction_read_only)");
+    this.startedAt = server.startedAt;
+    this.timeline = server.readOnly ? undefined : (server.timeline ?? undefined);
     onTime?.(server.nowMs, sentMs, performance.now());
     this.pooled = server.pid !== (rows as unknown as postgres.RowList<[]>).state.pid;
     this.unlimited = statementTimeoutMs > 0 && server.limit === "0";

@@ -5,11 +5,15 @@
  */
 
 import { Failure } from "../../../base/errors.ts";
+import { MODULES } from "../../../base/package-root.ts";
 
 const RETRY_AFTER_S = 2;
 
 /** The answer was that of another request. */
 const MIXED_UP = "ANSWER_MIXED_UP";
+
+/** The answer to a commit does not say whether it was done. */
+const COMMIT_LOST = "COMMIT_LOST";
 
 /** Codes of Node's sockets, of the client and of this store for a connection that failed or was lost. */
 const CONNECTION_CODES = new Set([
@@ -17,6 +21,7 @@ const CONNECTION_CODES = new Set([
   "CONNECTION_DESTROYED",
   "CONNECTION_ENDED",
   "CONNECT_TIMEOUT",
+  COMMIT_LOST,
   "EAI_AGAIN",
   "ECONNREFUSED",
   "ECONNRESET",
@@ -28,17 +33,26 @@ const CONNECTION_CODES = new Set([
   "ETIMEDOUT",
   "NO_ANSWER",
   "NO_PRIMARY",
+  "OLD_PRIMARY",
   "STANDBY",
   "STARTUP_PARAMETER",
   "TLS",
+  "TWO_PRIMARIES",
   MIXED_UP,
 ]);
+
+/** What callers are told of those that an operator must see to; the log names the servers. */
+const TOLD: Readonly<Record<string, string>> = {
+  TWO_PRIMARIES: "Two database servers take writes, so none is used until one of them is stopped.",
+  OLD_PRIMARY: "The database server that answers was the primary before a fail-over, so it is not used.",
+};
 
 /** The codes that may come after a commit was sent: the connection was lost, or no answer of its own came. */
 const LOST_CODES = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
   "CONNECTION_ENDED",
+  COMMIT_LOST,
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
@@ -84,6 +98,11 @@ export function isTimedOut(error: unknown): boolean {
   return sqlStateOf(error) === TIMEOUT_STATE;
 }
 
+/** A table, a column or a function is not there. */
+export function isUnknownForm(error: unknown): boolean {
+  return /^(42P01|42703|42883)$/.test(sqlStateOf(error));
+}
+
 export function isMixedUp(error: unknown): boolean {
   return sqlStateOf(error) === MIXED_UP;
 }
@@ -92,13 +111,26 @@ export function isDataRefused(error: unknown): boolean {
   return DATA_STATES.test(sqlStateOf(error));
 }
 
-/** Citus calls it an internal error if it loses another machine of the cluster in a transaction, which it rolls back. */
-const CLUSTER_FAILURE = /^failure on connection marked as essential/;
+/** Citus calls it an internal error if it loses another machine of the cluster in a transaction. */
+const CLUSTER_FAILURE =
+  /^(failure on connection marked as essential|server closed the connection unexpectedly)/;
+
+function isClusterFailure(error: unknown): boolean {
+  return sqlStateOf(error) === "XX000" && CLUSTER_FAILURE.test((error as Error).message);
+}
 
 export function isUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error);
-  if (code === "XX000" && error instanceof Error && CLUSTER_FAILURE.test(error.message)) return true;
-  return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code);
+  return isClusterFailure(error) || CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code);
+}
+
+/**
+ * The failure of a commit. Whoever stands between, a cluster's coordinator or a pooler, may have sent it on before the
+ * machine behind was lost. Of any other statement such an answer says that nothing is committed.
+ */
+export function asCommitFailure(error: unknown): unknown {
+  if (!isClusterFailure(error) && !sqlStateOf(error).startsWith("08")) return error;
+  return Object.assign(new Error((error as Error).message, { cause: error }), { code: COMMIT_LOST });
 }
 
 /** The failure of a write. If the connection was lost, nobody knows whether the write was committed. */
@@ -115,7 +147,7 @@ export function asWriteFailure(error: unknown): unknown {
 
 export function asFailure(error: unknown): unknown {
   if (error instanceof Failure || !isUnavailable(error)) return error;
-  return unavailable("The database cannot be used now.", error);
+  return unavailable(TOLD[sqlStateOf(error)] ?? "The database cannot be used now.", error);
 }
 
 export function unavailable(detail: string, cause?: unknown): Failure {
@@ -123,15 +155,13 @@ export function unavailable(detail: string, cause?: unknown): Failure {
   return new Failure("store_unavailable", detail, { retryAfterS: RETRY_AFTER_S, cause, place });
 }
 
-const SOURCES = new URL("../../../", import.meta.url).pathname;
-
 /**
  * The file and line of a stack that sent a query, or waits for it. The client adds the place of the statement to an error
  * of the server, once for each statement of the code. The error of a lost connection is that of all queries on it, and
  * has no place: there it is the stack of whoever waits. So nothing is captured for a query that succeeds.
  */
 function placeIn(stack = ""): string | undefined {
-  const places = stack.split("\n").map((line) => line.split(SOURCES)[1]);
+  const places = stack.split("\n").map((line) => line.split(MODULES.pathname)[1]);
   return places
     .find((place) => place !== undefined && !/^store\/postgres\/(connection|cluster)\//.test(place))
     ?.match(/^[^:]+:\d+/)?.[0];

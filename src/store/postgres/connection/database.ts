@@ -10,9 +10,10 @@ import { setTimeout } from "node:timers/promises";
 import { assert } from "../../../base/assert.ts";
 import { CorrectedClock } from "../../../base/clock.ts";
 import { Failure } from "../../../base/errors.ts";
-import { Connection, type Query, type Sql } from "./connection.ts";
+import type { DatabaseServer } from "../../../memory/ports.ts";
+import { Connection, type ConnectionOptions, type Query, type Sql } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import { type DatabaseAddress, parseAddress, tlsWarning } from "./database-address.ts";
+import { type DatabaseAddress, type Host, parseAddress, tlsWarning } from "./database-address.ts";
 import {
   asFailure,
   asWriteFailure,
@@ -20,8 +21,11 @@ import {
   isLocked,
   isMixedUp,
   isTimedOut,
+  isUnavailable,
+  isUnknownForm,
   unavailable,
 } from "./database-failure.ts";
+import { askHosts, KnownTimeline, nameOfHost, PrimaryError, primaryAmong } from "./primary.ts";
 
 export type { Query, Sql };
 
@@ -39,6 +43,8 @@ export interface DatabaseOptions {
   readonly readOnly?: boolean;
   /** What the operator should know; each line once. */
   readonly warn?: (line: string) => void;
+  /** What belongs in the log: which server is used. */
+  readonly inform?: (line: string) => void;
 }
 
 export const DATABASE_DEFAULTS = {
@@ -77,11 +83,19 @@ export class Database {
   readonly #warned = new Set<string>();
   /** The server's, as it was with each connection. */
   readonly clock = new CorrectedClock();
-  #address: DatabaseAddress;
+  readonly #address: DatabaseAddress;
+  readonly #timeline = new KnownTimeline();
+  #server: DatabaseServer | undefined;
+  /** The host that takes writes, found by asking all; undefined where they must be asked again. */
+  #primary: Promise<Host> | undefined;
   #listening: Connection | undefined;
   #pending = 0;
   #mixedUp = 0;
   #closed = false;
+  /** Why no query is taken. */
+  #refusal: string | undefined;
+  /** Asked for where a statement names what is not there. */
+  onUnknownForm: () => Promise<void> = async () => {};
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
@@ -184,6 +198,22 @@ export class Database {
     }
   }
 
+  /** A read for which it does not count whether others are refused. */
+  readAlways<T>(query: Query<T>): Promise<T> {
+    return this.#run("reads", query, 0, true);
+  }
+
+  /** Takes no more queries, for a reason that callers are told and another for the log; undefined: takes them again. */
+  refuseAll(reason: string | undefined, line?: string): void {
+    this.#refusal = reason;
+    this.#warn(line);
+  }
+
+  /** The server that writes go to, and its timeline. */
+  get server(): DatabaseServer | undefined {
+    return this.#server;
+  }
+
   get pending(): number {
     return this.#pending;
   }
@@ -201,8 +231,9 @@ export class Database {
     ]);
   }
 
-  async #run<T>(name: PoolName, query: Query<T>, moreMs = 0): Promise<T> {
+  async #run<T>(name: PoolName, query: Query<T>, moreMs = 0, isAlways = false): Promise<T> {
     if (this.#closed) throw unavailable("The store is closed.");
+    if (this.#refusal !== undefined && !isAlways) throw unavailable(this.#refusal);
     if (this.#pending >= this.#options.pendingMax) {
       throw new Failure("overloaded", "Too many requests are waiting for the database.", { retryAfterS: 1 });
     }
@@ -221,6 +252,10 @@ export class Database {
       if (this.#count(error)) connection?.drop(error as Error);
       // A cluster's coordinator reports the time-out at once, but its connection stays blocked while the worker hangs.
       else if (connection !== undefined && isTimedOut(error)) this.#pools[name].retire(connection);
+      if (isUnknownForm(error) && !isAlways) {
+        await this.onUnknownForm().catch(() => {});
+        if (this.#refusal !== undefined) throw unavailable(this.#refusal, error);
+      }
       throw asFailure(error);
     } finally {
       clearTimeout(timer);
@@ -231,8 +266,25 @@ export class Database {
   }
 
   async #open(statementTimeoutMs: number, onNotice?: () => void): Promise<Connection> {
+    const options = this.#connectionOptions(statementTimeoutMs, onNotice);
+    try {
+      const connection = await (this.#asksAll ? this.#openPrimary(options) : Connection.open(options));
+      this.#note(connection);
+      if (connection.pooled) this.#warn(POOLED);
+      if (connection.unlimited) this.#warn(UNLIMITED);
+      return connection;
+    } catch (error) {
+      this.#count(error);
+      this.#primary = undefined;
+      // Not over connections that were opened before either.
+      if (error instanceof PrimaryError && error.code !== "NO_PRIMARY") this.#refuse(error);
+      throw error;
+    }
+  }
+
+  #connectionOptions(statementTimeoutMs: number, onNotice?: () => void): ConnectionOptions {
     const { ca, connectTimeoutMs, readOnly = false } = this.#options;
-    const opening = Connection.open({
+    return {
       address: this.#address,
       ca,
       connectTimeoutMs,
@@ -241,17 +293,52 @@ export class Database {
       // A pooler that cannot be seen, but was noticed by what it did.
       named: this.#mixedUp === 0,
       onTime: (...moments) => this.clock.measure(...moments),
+      onLost: () => {
+        this.#primary = undefined;
+      },
       ...(onNotice === undefined ? {} : { onNotice }),
-    });
-    opening.catch((error) => this.#count(error));
-    const connection = await opening;
-    // The next connection is tried where this one was found.
-    const { hosts } = this.#address;
-    const others = hosts.filter((host) => host !== connection.host);
-    this.#address = { ...this.#address, hosts: [connection.host, ...others] };
-    if (connection.pooled) this.#warn(POOLED);
-    if (connection.unlimited) this.#warn(UNLIMITED);
-    return connection;
+    };
+  }
+
+  get #asksAll(): boolean {
+    return this.#address.hosts.length > 1 && !this.#options.readOnly;
+  }
+
+  /** Where the one that was found before cannot be used any more, all are asked again, once. */
+  async #openPrimary(options: ConnectionOptions): Promise<Connection> {
+    for (let wasKnown = this.#primary !== undefined; ; wasKnown = false) {
+      this.#primary ??= askHosts(options).then(primaryAmong);
+      const host = await this.#primary;
+      try {
+        return await Connection.open({ ...options, address: { ...this.#address, hosts: [host] } });
+      } catch (error) {
+        if (!wasKnown || !isUnavailable(error)) throw error;
+        this.#primary = undefined;
+      }
+    }
+  }
+
+  #note(connection: Connection): void {
+    const { host, timeline } = connection;
+    if (timeline === undefined || this.#options.readOnly) return;
+    const server = { server: nameOfHost(host), timeline };
+    try {
+      this.#timeline.check(server);
+    } catch (error) {
+      connection.close(1).catch(() => {});
+      throw error;
+    }
+    const before = this.#server;
+    this.#server = server;
+    if (before?.server !== server.server || before.timeline !== timeline)
+      this.#options.inform?.(`the database server is ${server.server}, timeline ${timeline}`);
+  }
+
+  #refuse(error: PrimaryError): void {
+    this.#warned.delete(error.message);
+    if (this.#server !== undefined) this.#warn(error.message);
+    this.#server = undefined;
+    for (const pool of Object.values(this.#pools)) pool.dropAll(error);
   }
 
   /** Counts the error if it is an answer that belonged to another request. */

@@ -39,7 +39,10 @@ CREATE TABLE sideband.facts (
   written_by text COLLATE "C",
   session_id text COLLATE "C",
   origin text COLLATE "C",
+  pinned boolean,
   code_bytes bytea,
+  -- What an embedding model has made of it.
+  vector bytea,
   PRIMARY KEY (slot, account, user_id, place, label)
 ) WITH (fillfactor = 90);
 
@@ -63,6 +66,7 @@ CREATE TABLE sideband.history (
   written_by text COLLATE "C",
   session_id text COLLATE "C",
   origin text COLLATE "C",
+  pinned boolean,
   -- Where what ended the value has changed its label: what that was until then, as JSON.
   former text COLLATE "C",
   PRIMARY KEY (slot, account, user_id, place, label, ordinal)
@@ -164,6 +168,8 @@ CREATE INDEX events_of_forgotten ON sideband.events (at_ms) WHERE label IS NULL;
 CREATE TABLE sideband.accounts (
   slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
   created_at_ms bigint NOT NULL,
+  -- Encodes a month of all its keys together.
+  monthly_limit bigint,
   account text COLLATE "C" NOT NULL,
   PRIMARY KEY (slot, account)
 );
@@ -182,6 +188,10 @@ CREATE TABLE sideband.api_keys (
   note text COLLATE "C" NOT NULL,
   bound_user text COLLATE "C",
   access text COLLATE "C" NOT NULL,
+  groups text COLLATE "C",
+  write_labels text COLLATE "C",
+  -- What a person has allowed an application, as JSON.
+  grant_terms text COLLATE "C",
   PRIMARY KEY (slot, id),
   UNIQUE (slot, hash)
 );
@@ -202,6 +212,7 @@ CREATE TABLE sideband.labels (
   -- The values as JSON.
   one_of text COLLATE "C",
   scope text COLLATE "C",
+  writers text COLLATE "C",
   created_by text COLLATE "C",
   created_key text COLLATE "C",
   PRIMARY KEY (slot, account, channel),
@@ -220,6 +231,15 @@ CREATE TABLE sideband.key_requests (
   status text COLLATE "C" NOT NULL,
   key_id text COLLATE "C",
   PRIMARY KEY (slot, id)
+);
+
+CREATE TABLE sideband.operators (
+  slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
+  created_at_ms bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  access text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  PRIMARY KEY (slot, name)
 );
 
 -- Small facts about the whole service: how often keys have changed, which master key the blocks are under. `events`: the

@@ -9,9 +9,10 @@ import { atOnce, inSlices, type Sliced } from "../../../base/slices.ts";
 import type {
   EarlierFact,
   FactRecord,
-  FreeLabelsAsked,
-  LifeAsked,
+  FreeLabelsQuery,
+  LifeQuery,
   PlacedCode,
+  PlacedVector,
   UserDescription,
   UserLife,
   UserState,
@@ -33,7 +34,7 @@ type Turn = () => Promise<void>;
 
 const FACT_COLUMNS = (sql: Sql) => sql`
   f.place, f.label, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
-  f.ordinal, f.origin, f.number AS label_number`;
+  f.ordinal, f.origin, f.pinned, f.number AS label_number`;
 
 export function readFact(
   { account, userId, places, nowMs }: View,
@@ -97,7 +98,7 @@ type LifeRow = UserRow & {
 export function readLife(
   account: string,
   userId: string,
-  { nowMs, place, label, isPresent = false }: LifeAsked,
+  { nowMs, place, label, isPresent = false }: LifeQuery,
   turn: Turn,
 ): Query<UserLife | undefined> {
   const slot = userSlot(account, userId);
@@ -112,12 +113,12 @@ export function readLife(
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
         LEFT JOIN (
-          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin,
+          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin, pinned,
             number, CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms,
             NULL AS former
           FROM sideband.facts WHERE ${isOfUser}
           UNION ALL
-          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin,
+          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin, pinned,
             NULL, ended, ended_at_ms, former
           FROM sideband.history WHERE ${isOfUser} AND NOT ${isPresent}::boolean
         ) AS f ON true
@@ -195,7 +196,7 @@ export function listPlaces(account: string, userId: string): Query<Place[]> {
 export function readFreeLabels(
   account: string,
   userId: string,
-  { prefix, after = "", limit }: FreeLabelsAsked,
+  { prefix, after = "", limit }: FreeLabelsQuery,
 ): Query<FreeLabel[]> {
   type Row = Ticketed & (FreeLabel | { readonly label: null });
   return async (sql) => {
@@ -228,6 +229,49 @@ export function saveCodes(account: string, userId: string, codes: readonly Place
       (ticket) => new Statements(sql, false).send<Ticketed>`
         UPDATE sideband.facts AS f SET codebook_version = t.version, code_length = t.length, code_bytes = t.bytes
         FROM (${arraysOf(CODE, codes)}) AS t (place, label, revision, version, length, bytes)
+        WHERE f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
+          AND f.place = t.place AND f.label = t.label AND f.revision = t.revision
+        RETURNING ${ticket}::bigint AS ticket`,
+    );
+  };
+}
+
+interface VectorRow {
+  readonly ticket: number;
+  readonly place: string | null;
+  readonly label: string;
+  readonly revision: number;
+  readonly vector: Uint8Array;
+}
+
+export function readVectors(account: string, userId: string): Query<PlacedVector[]> {
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<VectorRow[]>`
+        SELECT t.ticket, f.place, f.label, f.revision, f.vector
+        FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.facts AS f ON f.slot = ${userSlot(account, userId)} AND f.account = ${account}
+          AND f.user_id = ${userId} AND f.vector IS NOT NULL`,
+    );
+    return rows.flatMap(({ place, label, revision, vector }) =>
+      place === null ? [] : [{ place, label, revision, vector }],
+    );
+  };
+}
+
+const VECTOR: readonly Column<PlacedVector>[] = [
+  ...columnsOf<PlacedVector>({ place: "text", label: "text", revision: "bigint" }),
+  ["bytea", ({ vector }) => hexOf(vector)],
+];
+
+/** With the same revision a fact has the same value. */
+export function saveVectors(account: string, userId: string, vectors: readonly PlacedVector[]): Query<void> {
+  return async (sql) => {
+    if (vectors.length === 0) return;
+    await rowsOf(
+      (ticket) => new Statements(sql, false).send<Ticketed>`
+        UPDATE sideband.facts AS f SET vector = t.vector
+        FROM (${arraysOf(VECTOR, vectors)}) AS t (place, label, revision, vector)
         WHERE f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
           AND f.place = t.place AND f.label = t.label AND f.revision = t.revision
         RETURNING ${ticket}::bigint AS ticket`,

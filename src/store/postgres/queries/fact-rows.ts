@@ -16,6 +16,7 @@ export interface FactRow {
   readonly session_id: string | null;
   readonly ordinal: number;
   readonly origin: FactOrigin | null;
+  readonly pinned: boolean | null;
   /** Of a present fact. */
   readonly label_number?: number | null;
   readonly codebook_version?: number | null;
@@ -60,6 +61,7 @@ function keptOf(row: FactRow) {
     sessionId: row.session_id,
     ordinal: row.ordinal,
     ...(row.origin === null ? {} : { origin: row.origin }),
+    ...(row.pinned ? { pinned: row.pinned } : {}),
   };
 }
 

@@ -42,20 +42,28 @@ const EVENT = columnsOf<GroupEvent & { readonly i: number }>({
   atMs: "bigint",
 });
 
-/** Whoever records an event locks the counter until the commit, so that events can be read in the order of their numbers. */
+/**
+ * Whoever records an event locks the counter until the commit, so that events can be read in the order of their numbers. In
+ * two statements: Citus gives the parameters of one to each of its parts, and refuses those that a part does not use.
+ */
 export function storeEvents(statements: Statements, events: readonly GroupEvent[]): Promise<unknown>[] {
-  return statements.parts(events).map((some) => {
-    const rows = some.map((event, i) => ({ ...event, i: i + 1 }));
-    return ticketed(
-      (ticket) => statements.send<Ticketed>`
-        WITH counter AS (
-          UPDATE sideband.settings AS s SET value = (s.value::bigint + ${some.length}::bigint)::text
-          WHERE s.slot = 0 AND s.name = 'events' RETURNING s.value::bigint - ${some.length}::bigint AS before)
-        INSERT INTO sideband.events (number, account, user_id, place, label, revision, kind, written_by, at_ms)
-        SELECT c.before + t.i, t.account, t.user_id, t.place, t.label, t.revision, t.kind, t.written_by, t.at_ms
-        FROM counter AS c, (${statements.rows(EVENT, rows)})
-          AS t (i, account, user_id, place, label, revision, kind, written_by, at_ms)
-        RETURNING ${ticket}::bigint AS ticket`,
-    );
+  return statements.parts(events).flatMap((some) => {
+    const rows = some.map((event, i) => ({ ...event, i: i + 1 - some.length }));
+    return [
+      ticketed(
+        (ticket) => statements.send<Ticketed>`
+          UPDATE sideband.settings SET value = (value::bigint + ${some.length}::bigint)::text
+          WHERE slot = 0 AND name = 'events' RETURNING ${ticket}::bigint AS ticket`,
+      ),
+      ticketed(
+        (ticket) => statements.send<Ticketed>`
+          INSERT INTO sideband.events (slot, number, account, user_id, place, label, revision, kind, written_by, at_ms)
+          SELECT s.slot, s.value::bigint + t.i, t.account, t.user_id, t.place, t.label, t.revision, t.kind, t.written_by,
+            t.at_ms
+          FROM sideband.settings AS s, (${statements.rows(EVENT, rows)})
+            AS t (i, account, user_id, place, label, revision, kind, written_by, at_ms)
+          WHERE s.slot = 0 AND s.name = 'events' RETURNING ${ticket}::bigint AS ticket`,
+      ),
+    ];
   });
 }

@@ -113,7 +113,8 @@ export async function lockReplays(
       const one = byKey.get(`${row.key_id}\0${row.idempotency_key}`);
       assert(one !== undefined, "a replay record belongs to a write with a key");
       const isOver = row.is_new || row.expires_at_ms <= elementAt(requests, one.write).nowMs;
-      const isSame = Buffer.compare(one.fingerprint, row.fingerprint) === 0;
+      const known = [one.fingerprint, ...(one.otherFingerprints ?? [])];
+      const isSame = known.some((fingerprint) => Buffer.compare(fingerprint, row.fingerprint) === 0);
       const { channel_count: channelCount, revision } = row;
       const replay = isOver ? undefined : isSame ? { channelCount, revision } : "mismatch";
       return [one.write, { isNew: row.is_new, replay }];
@@ -148,8 +149,8 @@ export const REPLAY: readonly Column<ReplayKey>[] = [
 
 const NEW_REPLAY: readonly Column<ReplayKey>[] = [...REPLAY, ["integer", () => 0], ["bigint", () => 0]];
 
-export function counterName({ keyId, month }: { readonly keyId: string; readonly month: string }): string {
-  return `${keyId}\0${month}`;
+export function counterName(quota: { keyId: string; month: string; counter?: string | undefined }): string {
+  return `${quota.counter ?? quota.keyId}\0${quota.month}`;
 }
 
 /**

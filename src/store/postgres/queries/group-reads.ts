@@ -3,8 +3,9 @@
  * together; nobody waits between them.
  */
 
-import { elementAt } from "../../../base/assert.ts";
+import { assert, elementAt } from "../../../base/assert.ts";
 import { findChannel } from "../../../base/channels.ts";
+import { ALL_GROUPS } from "../../../base/groups.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
 import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
@@ -106,12 +107,13 @@ export async function readGroup(
   await allOf<unknown>([begun, replays, limited, gone, locked, found, unlimited]);
   const byKind = await inSlices(groupedByKind(await found), turn);
   const counts = await locked;
+  assert(counts.size === users.length, "every user of a group is locked");
   const named = await inSlices(foundOf(users, byKind), turn);
   const labels = freeLabelsOf(users, byKind.get("label") ?? []);
   const inViews = new Map(byKind.get("view")?.map((row) => [row.number, row]));
   return {
     users: users.map((user, i) => {
-      const { revision, facts, heads, numbers } = counts.get(userName(user)) ?? missing();
+      const { revision, facts, heads, numbers } = counts.get(userName(user))!;
       return {
         revision,
         facts,
@@ -136,10 +138,6 @@ export async function readGroup(
   };
 }
 
-function missing(): never {
-  throw new Error("every user of a group is locked");
-}
-
 /**
  * What is read is rows of one kind or another, in the columns of a fact:
  * - fact: a present value of the user of this number; earlier: one of the history;
@@ -159,15 +157,15 @@ interface GroupRow extends Ticketed, FactRow {
 }
 
 const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, updated_at_ms, since_ms, written_by,
-  session_id, origin, expires_at_ms, ended, ended_at_ms, label_number, former)`;
+  session_id, origin, expires_at_ms, pinned, ended, ended_at_ms, label_number, former)`;
 
 const FACT = part`
   f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id,
-  f.origin, f.expires_at_ms`;
+  f.origin, f.expires_at_ms, f.pinned`;
 
 /** The columns after the revision, and those after the value, of a row that is no fact. */
-const NO_ENDS = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::text,
-  NULL::bigint`;
+const NO_ENDS = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::text, NULL::bigint,
+  NULL::boolean, NULL::text, NULL::bigint`;
 const NO_TIMES = part`${NO_ENDS}, NULL::integer, NULL::text`;
 const NO_FACT = part`NULL::bigint, ${NO_TIMES}`;
 
@@ -280,31 +278,41 @@ function freeLabelsOf(users: readonly GroupUser[], rows: readonly GroupRow[]): F
 interface GroupView {
   readonly user: number;
   readonly places: readonly string[];
+  /** Whose labels count: Groups.text, "" for all. */
+  readonly groups: string;
 }
 
 /** The views of a group, each once, and the number of each write's. */
 function viewsOf(requests: readonly WriteRequest[], userOf: readonly number[]) {
   const views: GroupView[] = [];
   const numbers = new Map<string, number>();
-  const viewOf = requests.map(({ places }, i) => {
+  const viewOf = requests.map(({ places, groups: { text: groups } = ALL_GROUPS }, i) => {
     const user = elementAt(userOf, i);
     // No place, and the person's own, are two views.
-    const name = [user, ...places].join("\n");
-    const number = numbers.get(name) ?? views.push({ user, places }) - 1;
+    const name = [user, groups, ...places].join("\n");
+    const number = numbers.get(name) ?? views.push({ user, places, groups }) - 1;
     numbers.set(name, number);
     return number;
   });
   return { views, viewOf };
 }
 
-const VIEW = [...NUMBERED_USER, ...columnsOf<{ readonly place: string }>({ place: "text" })];
+const VIEW = [
+  ...NUMBERED_USER,
+  ...columnsOf<{ readonly place: string; readonly groups: string }>({ place: "text", groups: "text" }),
+];
+
+/** A minus stands before each group whose labels do not count. */
+const IN_GROUPS = part`
+  AND starts_with(t.groups, '-') <> (split_part(f.label, '.', 1) = ANY(string_to_array(replace(t.groups, '-', ''), ',')))`;
 
 /** In several places a label may have several facts, and counts until the last of them ends. */
 function viewParts(statements: Statements, users: readonly GroupUser[], views: readonly GroupView[]): Part[] {
   const partOf = (isWanted: (view: GroupView) => boolean, until: Part, grouping: Part) => {
     const rows = views.flatMap((view, number) => {
+      const { groups, places } = view;
       const user = elementAt(users, view.user);
-      return isWanted(view) ? view.places.map((place) => ({ user, place, number })) : [];
+      return isWanted(view) ? places.map((place) => ({ user, place, groups, number })) : [];
     });
     if (rows.length === 0) return [];
     return [
@@ -313,16 +321,18 @@ function viewParts(statements: Statements, users: readonly GroupUser[], views: r
           string_agg(c.until::text, ','), ${NO_FACT}
         FROM (
           SELECT f.slot, t.number, ${until} AS until
-          FROM (${arraysOf(VIEW, rows)}) AS t (slot, account, user_id, number, place)
+          FROM (${arraysOf(VIEW, rows)}) AS t (slot, account, user_id, number, place, groups)
           JOIN sideband.facts AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id
             AND f.place = t.place ${statements.slotsOf(rows, userSlotOf)} ${grouping}) AS c
         GROUP BY c.slot, c.number`,
     ];
   };
   const last = part`CASE WHEN bool_and(f.expires_at_ms IS NOT NULL) THEN max(f.expires_at_ms) END`;
+  const byLabel = part`GROUP BY f.slot, t.number, f.label`;
   return [
-    ...partOf(({ places }) => places.length === 1, part`f.expires_at_ms`, part``),
-    ...partOf(({ places }) => places.length > 1, last, part`GROUP BY f.slot, t.number, f.label`),
+    ...partOf(({ groups, places }) => !groups && places.length === 1, part`f.expires_at_ms`, part``),
+    ...partOf(({ groups, places }) => !groups && places.length > 1, last, byLabel),
+    ...partOf(({ groups }) => groups !== "", last, part`${IN_GROUPS} ${byLabel}`),
   ];
 }
 
@@ -358,17 +368,15 @@ function withAnswers(
 function countersOf(requests: readonly WriteRequest[]) {
   const counters = new Map<string, { readonly keyId: string; readonly month: string }>();
   for (const { quota } of requests)
-    if (quota !== undefined && quota.limit !== null) counters.set(counterName(quota), quota);
+    if (quota !== undefined && quota.limit !== null)
+      counters.set(counterName(quota), { keyId: quota.counter ?? quota.keyId, month: quota.month });
   return [...counters.values()];
 }
 
 function usedParts(statements: Statements, counters: ReturnType<typeof countersOf>): Part[] {
-  const rows = counters.map(({ keyId, month }, number) => ({
-    slot: quotaSlot(keyId),
-    keyId,
-    key: month,
-    number,
-  }));
+  const rows = counters.map(({ keyId, month: key }, number) => {
+    return { slot: quotaSlot(keyId), keyId, key, number };
+  });
   if (rows.length === 0) return [];
   return [
     part`

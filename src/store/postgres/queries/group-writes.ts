@@ -127,7 +127,7 @@ export async function storeGroup(
     if (i > 0) await turn();
     send(storeEvents(statements, records.events.slice(i, i + EVENTS_MAX)));
   }
-  await allOf<unknown>([...sent, statements.run("COMMIT")]);
+  await allOf<unknown>([...sent, statements.commit()]);
   const rows = (await Promise.all(counted)).flat();
   return new Map(rows.map(({ key_id: keyId, month, used }) => [counterName({ keyId, month }), used]));
 }
@@ -158,17 +158,20 @@ function removeFacts(statements: Statements, changed: readonly ChangedFact[]): P
   );
 }
 
-const VALUE = columnsOf<Omit<FactRecord, "code">>({
-  ordinal: "integer",
-  revision: "bigint",
-  updatedAtMs: "bigint",
-  sinceMs: "bigint",
-  value: "text",
-  writtenBy: "text",
-  sessionId: "text",
-  origin: "text",
-  expiresAtMs: "bigint",
-});
+const VALUE: readonly Column<Omit<FactRecord, "code">>[] = [
+  ...columnsOf<Omit<FactRecord, "code">>({
+    ordinal: "integer",
+    revision: "bigint",
+    updatedAtMs: "bigint",
+    sinceMs: "bigint",
+    value: "text",
+    writtenBy: "text",
+    sessionId: "text",
+    origin: "text",
+    expiresAtMs: "bigint",
+  }),
+  ["boolean", ({ pinned }) => (pinned ? "true" : null)],
+];
 
 const PRESENT = [...NAME, ...columnsIn("fact", [...VALUE, ...columnsOf<FactRecord>({ number: "integer" })])];
 
@@ -190,12 +193,12 @@ function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Pa
   return statements.parts(put).map(
     (rows) => part`
       INSERT INTO sideband.facts AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
-        since_ms, value, written_by, session_id, origin, expires_at_ms, number)
+        since_ms, value, written_by, session_id, origin, expires_at_ms, pinned, number)
       ${statements.rows(PRESENT, rows)}
-      ON CONFLICT (slot, account, user_id, place, label) DO UPDATE SET ordinal = excluded.ordinal,
-        revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms,
-        value = excluded.value, written_by = excluded.written_by, session_id = excluded.session_id, origin = excluded.origin,
-        expires_at_ms = excluded.expires_at_ms, number = excluded.number, codebook_version = NULL, code_length = NULL, code_bytes = NULL`,
+      ON CONFLICT (slot, account, user_id, place, label) DO UPDATE SET ordinal = excluded.ordinal, revision = excluded.revision,
+        updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms, value = excluded.value, written_by = excluded.written_by,
+        session_id = excluded.session_id, origin = excluded.origin, expires_at_ms = excluded.expires_at_ms, pinned = excluded.pinned,
+        number = excluded.number, vector = NULL, codebook_version = NULL, code_length = NULL, code_bytes = NULL`,
   );
 }
 
@@ -203,8 +206,7 @@ function shortenHistory(statements: Statements, changed: readonly ChangedFact[])
   const dropped = changed.filter(({ fact: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0);
   return statements.parts(dropped).map(
     (rows) => part`
-      DELETE FROM sideband.history AS f USING (${arraysOf(DROPPED, rows)})
-        AS t (slot, account, user_id, place, label, below)
+      DELETE FROM sideband.history AS f USING (${arraysOf(DROPPED, rows)}) AS t (slot, account, user_id, place, label, below)
       WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
         AND f.label = t.label AND f.ordinal < t.below ${statements.slotsOf(rows, userSlotOf)}`,
   );
@@ -214,9 +216,10 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
   const added = changed.flatMap(({ user, fact }) => fact.added.map((earlier) => ({ user, fact: earlier })));
   return statements.parts(added).map(
     (rows) => part`
-      INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
-        since_ms, value, written_by, session_id, origin, expires_at_ms, ended, ended_at_ms, former)
-      ${statements.rows(EARLIER, rows)}`,
+      INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms, since_ms,
+        value, written_by, session_id, origin, expires_at_ms, pinned, ended, ended_at_ms, former) ${statements.rows(EARLIER, rows)}
+      ON CONFLICT (slot, account, user_id, place, label, ordinal) DO UPDATE SET revision = excluded.revision, since_ms = excluded.since_ms,
+        updated_at_ms = excluded.updated_at_ms, expires_at_ms = excluded.expires_at_ms, ended_at_ms = excluded.ended_at_ms`,
   );
 }
 
@@ -369,10 +372,10 @@ function countsOf({ counted }: GroupRecords): { months: Count[]; days: Count[] }
     return sum;
   };
   for (const { quota, user, count } of counted) {
-    const { keyId, month, day, limit } = quota;
+    const { keyId, month, day, limit, counter = keyId } = quota;
     add(days, keyId, day, limit === null ? user.slot : undefined, count);
     if (limit === null) continue;
-    const sum = add(months, keyId, month, undefined, count);
+    const sum = add(months, counter, month, undefined, count);
     sum.most = Math.min(sum.most, limit - sum.count);
   }
   const sorted = (sums: Map<string, Count>) =>

@@ -2,7 +2,15 @@
 
 import { assert } from "../../../base/assert.ts";
 import { TIER_LIMITS } from "../../../base/tiers.ts";
-import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord } from "../../../memory/records.ts";
+import { accountCounter } from "../../../memory/quota.ts";
+import type {
+  AccountRecord,
+  AddKeyOutcome,
+  KeyApproval,
+  KeyChange,
+  KeyGrant,
+  KeyRecord,
+} from "../../../memory/records.ts";
 import { DIRECTORY_SLOT, quotaSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
@@ -12,11 +20,32 @@ import { decideKeyRequest } from "./key-request-queries.ts";
 export const KEYS_CHANNEL = "sideband_keys";
 
 const KEY_COLUMNS = (sql: Sql) => sql`
-  id, account, tier, hash, prefix, note, bound_user AS "user", access, created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
+  id, account, tier, hash, prefix, note, bound_user AS "user", access, groups, write_labels AS "write", grant_terms AS "grantTerms",
+  created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
   revoked_at_ms AS "revokedAtMs", last_used_at_ms AS "lastUsedAtMs"`;
 
 /** The columns of what was not found are null. */
-type FoundKey = Ticketed & (KeyRecord | { readonly id: null });
+type FoundKey = Ticketed & (ApiKeyRow | { readonly id: null });
+type ApiKeyRow = Omit<KeyRecord, "groups" | "write" | "grant"> & {
+  readonly groups: string | null;
+  readonly write: string | null;
+  readonly grantTerms: string | null;
+};
+
+function keyOf(row: Ticketed & ApiKeyRow): KeyRecord {
+  const { groups, write, grantTerms, ...record } = recordOf(row);
+  return {
+    ...record,
+    ...(groups === null ? {} : { groups }),
+    ...(write === null ? {} : { write }),
+    ...(grantTerms === null ? {} : { grant: JSON.parse(grantTerms) as KeyGrant }),
+  };
+}
+
+/** The same bytes for the same terms, whoever has made the record. */
+function grantTermsOf({ keyId, resource, client, returnsTo, refreshes, recentMs }: KeyGrant): string {
+  return JSON.stringify({ keyId, resource, client, returnsTo, refreshes, recentMs });
+}
 
 export function findKey(hash: string): Query<KeyRecord | undefined> {
   return async (sql) => {
@@ -25,7 +54,7 @@ export function findKey(hash: string): Query<KeyRecord | undefined> {
         SELECT ticket, ${KEY_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.api_keys ON slot = ${DIRECTORY_SLOT} AND hash = ${hash}`,
     );
-    return row.id === null ? undefined : recordOf(row);
+    return row.id === null ? undefined : keyOf(row);
   };
 }
 
@@ -36,7 +65,7 @@ export function readKey(id: string): Query<KeyRecord | undefined> {
         SELECT ticket, ${KEY_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.api_keys ON slot = ${DIRECTORY_SLOT} AND id = ${id}`,
     );
-    return row.id === null ? undefined : recordOf(row);
+    return row.id === null ? undefined : keyOf(row);
   };
 }
 
@@ -49,19 +78,82 @@ export function listKeys(account: string | undefined): Query<KeyRecord[]> {
           AND (${account ?? null}::text IS NULL OR account = ${account ?? null}::text)
         ORDER BY created_at_ms, id`,
     );
-    return rows.flatMap((row) => (row.id === null ? [] : [recordOf(row)]));
+    return rows.flatMap((row) => (row.id === null ? [] : [keyOf(row)]));
   };
 }
 
 export function listAccounts(): Query<AccountRecord[]> {
   return async (sql) => {
     const rows = await answerOf(
-      (ticket) => sql<(Ticketed & (AccountRecord | { readonly account: null }))[]>`
-        SELECT ticket, account, created_at_ms AS "createdAtMs" FROM (SELECT ${ticket}::bigint AS ticket) AS t
+      (ticket) => sql<FoundAccount[]>`
+        SELECT ticket, ${ACCOUNT_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.accounts ON slot = ${DIRECTORY_SLOT} ORDER BY account`,
     );
-    return rows.flatMap((row) => (row.account === null ? [] : [recordOf(row)]));
+    return rows.flatMap((row) => (row.account === null ? [] : [accountOf(row)]));
   };
+}
+
+const ACCOUNT_COLUMNS = (sql: Sql) =>
+  sql`account, created_at_ms AS "createdAtMs", monthly_limit AS "monthlyLimit"`;
+
+interface AccountRow extends Ticketed {
+  readonly account: string;
+  readonly createdAtMs: number;
+  readonly monthlyLimit: number | null;
+}
+type FoundAccount = AccountRow | (Ticketed & { readonly account: null });
+
+function accountOf({ account, createdAtMs, monthlyLimit }: AccountRow): AccountRecord {
+  return { account, createdAtMs, ...(monthlyLimit !== null && { monthlyLimit }) };
+}
+
+export function readAccount(account: string): Query<AccountRecord | undefined> {
+  return async (sql) => {
+    const [row] = await answerOf(
+      (ticket) => sql<FoundAccount[]>`
+        SELECT ticket, ${ACCOUNT_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.accounts ON slot = ${DIRECTORY_SLOT} AND account = ${account}`,
+    );
+    return row.account === null ? undefined : accountOf(row);
+  };
+}
+
+/** A limit begins with what all keys have used in the month. */
+export function changeAccount(
+  account: string,
+  monthlyLimit: number | null,
+  month: string,
+): Query<{ record: AccountRecord; version: number } | undefined> {
+  return (sql) =>
+    sql.begin(async (transaction) => {
+      const tx = transaction as unknown as Sql;
+      const version = await bumpVersion(tx);
+      const [row] = await rowsOf(
+        (ticket) => tx<AccountRow[]>`
+          UPDATE sideband.accounts SET monthly_limit = ${monthlyLimit}
+          WHERE slot = ${DIRECTORY_SLOT} AND account = ${account}
+          RETURNING ${ticket}::bigint AS ticket, ${ACCOUNT_COLUMNS(tx)}`,
+      );
+      if (row === undefined) return undefined;
+      if (monthlyLimit !== null) {
+        const keyIds = (await listKeys(account)(tx)).map(({ id }) => id);
+        await beginCounter(tx, accountCounter(account), month, keyIds);
+      }
+      return { record: accountOf(row), version };
+    }) as Promise<{ record: AccountRecord; version: number } | undefined>;
+}
+
+/** Counts from what these keys have used in the month; a counter that is there already may know more. */
+async function beginCounter(tx: Sql, counter: string, month: string, keyIds: string[]): Promise<void> {
+  const [{ used }] = await answerOf(
+    (ticket) => tx<(Ticketed & { used: number })[]>`
+      SELECT ${ticket}::bigint AS ticket, coalesce(sum(used), 0)::bigint AS used FROM sideband.day_counters
+      WHERE key_id = ANY(${keyIds}::text[]) AND day BETWEEN ${`${month}-01`} AND ${`${month}-31`}`,
+  );
+  await tx`
+    INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
+    VALUES (${quotaSlot(counter)}, ${used}, ${counter}, ${month})
+    ON CONFLICT (slot, key_id, month) DO UPDATE SET used = greatest(c.used, excluded.used)`;
 }
 
 /** Resolves with the new version of the keys. */
@@ -79,10 +171,11 @@ export function addKey(
       const added = await rowsOf(
         (ticket) => tx<Ticketed[]>`
         INSERT INTO sideband.api_keys (slot, created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms,
-          id, account, tier, hash, prefix, note, bound_user, access)
+          id, account, tier, hash, prefix, note, bound_user, access, groups, write_labels, grant_terms)
         VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${record.expiresAtMs}, ${record.revokedAtMs},
           ${record.lastUsedAtMs}, ${id}, ${account}, ${tier}, ${hash}, ${prefix}, ${note}, ${record.user},
-          ${record.access})
+          ${record.access}, ${record.groups ?? null}, ${record.write ?? null},
+          ${record.grant === undefined ? null : grantTermsOf(record.grant)})
         ON CONFLICT DO NOTHING RETURNING ${ticket}::bigint AS ticket`,
       );
       if (added.length === 0) return { outcome: "key_exists", version };
@@ -119,22 +212,45 @@ async function refusalOf(
 /** A revocation is final, and keeps its first time. */
 export function changeKey(
   id: string,
-  change: { revokedAtMs?: number; expiresAtMs?: number | null },
+  change: KeyChange,
 ): Query<{ record: KeyRecord; version: number } | undefined> {
   return (sql) =>
     sql.begin(async (transaction) => {
       const tx = transaction as unknown as Sql;
       const version = await bumpVersion(tx);
       const [row] = await rowsOf(
-        (ticket) => tx<(Ticketed & KeyRecord)[]>`
+        (ticket) => tx<(Ticketed & ApiKeyRow)[]>`
           UPDATE sideband.api_keys SET
+            tier = coalesce(${change.tier ?? null}::text, tier),
             revoked_at_ms = coalesce(revoked_at_ms, ${change.revokedAtMs ?? null}::bigint),
             expires_at_ms = CASE WHEN ${change.expiresAtMs !== undefined}::boolean
               THEN ${change.expiresAtMs ?? null}::bigint ELSE expires_at_ms END
           WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} RETURNING ${ticket}::bigint AS ticket, ${KEY_COLUMNS(tx)}`,
       );
-      return row && { record: recordOf(row), version };
+      const { tier, month } = change;
+      if (row !== undefined && tier !== undefined && month !== undefined && TIER_LIMITS[tier] !== null)
+        await beginCounter(tx, id, month, [id]);
+      return row && { record: keyOf(row), version };
     }) as Promise<{ record: KeyRecord; version: number } | undefined>;
+}
+
+/** Under the condition that nobody has changed it meanwhile. */
+export function changeGrant(id: string, before: KeyGrant, after: KeyGrant): Query<boolean> {
+  return async (sql) => {
+    const { count } = await sql`
+      UPDATE sideband.api_keys SET grant_terms = ${grantTermsOf(after)}
+      WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} AND revoked_at_ms IS NULL AND grant_terms = ${grantTermsOf(before)}`;
+    return count > 0;
+  };
+}
+
+export function removeGrants(account: string, user: string, endedBeforeMs: number): Query<void> {
+  return async (sql) => {
+    await sql`
+      DELETE FROM sideband.api_keys
+      WHERE slot = ${DIRECTORY_SLOT} AND account = ${account} AND bound_user = ${user} AND grant_terms IS NOT NULL
+        AND least(revoked_at_ms, expires_at_ms) < ${endedBeforeMs}`;
+  };
 }
 
 /** One statement for each key: a node holds no row lock while it waits for another. */

@@ -15,8 +15,9 @@ import { agreeOn, bumpVersion, readSetting } from "./key-queries.ts";
 
 /** The columns of what is not known are null. */
 type LabelRow = Ticketed &
-  Omit<LabelRecord, "oneOf" | "createdBy" | "createdKey" | "removed"> & {
+  Omit<LabelRecord, "oneOf" | "writers" | "createdBy" | "createdKey" | "removed"> & {
     readonly oneOf: string | null;
+    readonly writers: "account" | null;
     readonly createdBy: string | null;
     readonly createdKey: string | null;
     readonly removed: boolean;
@@ -29,7 +30,7 @@ export function readLabels(account: string): Query<LabelRecord[]> {
     const rows = await answerOf(
       (ticket) => sql<FoundLabel[]>`
         SELECT ticket, channel, label, description, example, one_of AS "oneOf", max_bytes AS "maxBytes", ttl_s AS "ttlS",
-          scope, hidden, created_at_ms AS "createdAtMs", created_by AS "createdBy", created_key AS "createdKey", removed
+          scope, hidden, writers, created_at_ms AS "createdAtMs", created_by AS "createdBy", created_key AS "createdKey", removed
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.labels ON slot = ${DIRECTORY_SLOT} AND account = ${account} ORDER BY channel`,
     );
@@ -125,21 +126,22 @@ async function putLabel(tx: Sql, account: string, label: LabelRecord): Promise<v
   const oneOf = label.oneOf === null ? null : JSON.stringify(label.oneOf);
   await tx`
     INSERT INTO sideband.labels (slot, account, channel, label, description, example, one_of, max_bytes, ttl_s, scope,
-      hidden, created_at_ms, created_by, created_key, removed)
+      hidden, writers, created_at_ms, created_by, created_key, removed)
     VALUES (${DIRECTORY_SLOT}, ${account}, ${label.channel}, ${label.label}, ${label.description}, ${label.example},
-      ${oneOf}, ${label.maxBytes}, ${label.ttlS}, ${label.scope}, ${label.hidden}, ${label.createdAtMs},
+      ${oneOf}, ${label.maxBytes}, ${label.ttlS}, ${label.scope}, ${label.hidden}, ${label.writers ?? null}, ${label.createdAtMs},
       ${label.createdBy ?? null}, ${label.createdKey ?? null}, ${label.removed ?? false})
     ON CONFLICT (slot, account, channel) DO UPDATE SET description = excluded.description,
       example = excluded.example, one_of = excluded.one_of, max_bytes = excluded.max_bytes, ttl_s = excluded.ttl_s,
-      scope = excluded.scope, hidden = excluded.hidden, created_at_ms = excluded.created_at_ms,
+      scope = excluded.scope, hidden = excluded.hidden, writers = excluded.writers, created_at_ms = excluded.created_at_ms,
       created_by = excluded.created_by, created_key = excluded.created_key, removed = excluded.removed`;
 }
 
 function labelOf(row: LabelRow): LabelRecord {
-  const { oneOf, createdBy, createdKey, removed, ...label } = recordOf(row);
+  const { oneOf, writers, createdBy, createdKey, removed, ...label } = recordOf(row);
   return {
     ...label,
     oneOf: oneOf === null ? null : JSON.parse(oneOf),
+    ...(writers === null ? {} : { writers }),
     ...(createdBy === null ? {} : { createdBy }),
     ...(createdKey === null ? {} : { createdKey }),
     ...(removed ? { removed } : {}),

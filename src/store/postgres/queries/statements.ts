@@ -10,9 +10,10 @@
 
 import { assert, elementAt } from "../../../base/assert.ts";
 import type { Sql } from "../connection/database.ts";
+import { asCommitFailure } from "../connection/database-failure.ts";
 import { answerOf, asMixedUp, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 
-export type ColumnType = "integer" | "bigint" | "text" | "bytea";
+export type ColumnType = "integer" | "bigint" | "text" | "bytea" | "boolean";
 /** Bytes in the text form of bytea. */
 export type Cell = string | number | null;
 
@@ -66,10 +67,13 @@ export class Statements {
   readonly #sql: Sql;
   /** The tables are distributed. */
   readonly isCluster: boolean;
+  readonly #isTrial: boolean;
 
-  constructor(sql: Sql, isCluster: boolean) {
+  /** @param isTrial what it does is taken back in the end */
+  constructor(sql: Sql, isCluster: boolean, isTrial = false) {
     this.#sql = sql;
     this.isCluster = isCluster;
+    this.#isTrial = isTrial;
   }
 
   /** Sends a statement, as soon as somebody waits for it. */
@@ -84,6 +88,12 @@ export class Statements {
     const sent = this.#sql.unsafe(text.padEnd(AT_ONCE_BYTES)).execute();
     await sent.catch((error: unknown) => {
       throw asMixedUp(error);
+    });
+  }
+
+  async commit(): Promise<void> {
+    await this.run(this.#isTrial ? "ROLLBACK" : "COMMIT").catch((error: unknown) => {
+      throw asCommitFailure(error);
     });
   }
 
@@ -178,7 +188,9 @@ function valuesOf<Row>(columns: Columns<Row>, rows: readonly Row[]): Part {
 }
 
 function cast(value: Part["values"], type: ColumnType, list = ""): Part {
-  return new Part(["", type === "bytea" ? `::text${list}::bytea${list}` : `::${type}${list}`], value);
+  // The driver writes arrays of these as text.
+  const isText = type === "bytea" || type === "boolean";
+  return new Part(["", isText ? `::text${list}::${type}${list}` : `::${type}${list}`], value);
 }
 
 function joined(parts: readonly Part[], joint = ", "): Part {

@@ -1,0 +1,74 @@
+/**
+ * The file of the list of erasures: SIDEBAND_ERASURES, else erasures.list beside the scheduled backups, else in the data
+ * folder. A restore leaves what has to be erased again in the restored folder; the next start does that before it answers
+ * anybody, and only then removes the file.
+ */
+
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Config } from "../config.ts";
+import { eraseAgain, erasuresIn } from "../memory/erasures.ts";
+import type { KeyRing } from "../memory/key-ring.ts";
+import type { Store } from "../memory/ports.ts";
+import { makeFolder, syncPath } from "../store/lmdb/durable-files.ts";
+
+export const ERASURES_FILE = "erasures.list";
+/** In a restored folder: entries that were not applied yet. */
+export const ERASE_AGAIN_FILE = "erase-again.list";
+
+export function erasuresFile({ erasures, backupFolder, dataFolder }: Config): string {
+  return erasures ?? join(backupFolder ?? dataFolder, ERASURES_FILE);
+}
+
+/** Resolves when the line is on disk. */
+export async function addErasure(path: string, line: string): Promise<void> {
+  const isNew = !existsSync(path);
+  makeFolder(dirname(path));
+  const file = await open(path, "a", 0o600);
+  try {
+    await file.writeFile(line);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  if (isNew) syncPath(dirname(path));
+}
+
+/** The lines of a list from a moment on. */
+export function erasedSince(path: string, sinceMs: number): string[] {
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => erasuresIn(line).some(({ atMs }) => atMs >= sinceMs));
+}
+
+/** For the next start of a restored folder. */
+export function leaveErasures(folder: string, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  const path = join(folder, ERASE_AGAIN_FILE);
+  writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o600 });
+  syncPath(path);
+}
+
+/** Erases what a restore has left to be erased, before anything is answered from the store. */
+export async function applyLeftErasures(
+  folder: string,
+  services: { store: Store; keyRing: KeyRing },
+  warn: (line: string) => void,
+): Promise<void> {
+  const path = join(folder, ERASE_AGAIN_FILE);
+  if (!existsSync(path)) return;
+  const erasures = erasuresIn(readFileSync(path, "utf8"));
+  const { erased, unreadable } = await eraseAgain(services, erasures);
+  warn(
+    `erased again after the restore: ${erased} of ${erasures.length} noted erasures concerned this backup`,
+  );
+  if (unreadable > 0) {
+    const ids = [...new Set(erasures.map(({ keyId }) => keyId))].join(", ");
+    warn(
+      `${unreadable} noted erasures were made under a master key that is not here (their keys: ${ids}): put it into master.key, and start again; ${path} stays until then`,
+    );
+    return;
+  }
+  rmSync(path);
+  syncPath(folder);
+}

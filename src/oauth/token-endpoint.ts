@@ -1,0 +1,228 @@
+/**
+ * /token and /revoke: a code becomes a grant, a refresh token the next one. A grant is a key of the store that only its tokens
+ * use, so codes are used once because a key's id is added once, and a refresh token is used once because the grant is replaced
+ * under the condition that nobody has done so. Parallel sessions that use one refresh token within a minute get the same
+ * successor; later use ends the grant (RFC 9700, 4.14).
+ */
+
+import { createHash } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { ERRORS } from "../base/error-codes.ts";
+import { Failure } from "../base/errors.ts";
+import type { Authentication, Caller } from "../memory/authentication.ts";
+import { ACCESS_TOKEN_PREFIX, type GrantTokens, RECENT_REFRESHES_MAX } from "../memory/grant-tokens.ts";
+import type { KeyStore } from "../memory/ports.ts";
+import type { KeyAccess, KeyGrant, KeyRecord } from "../memory/records.ts";
+import type { Clients } from "./clients.ts";
+import { OAuthError, type Parameters } from "./oauth-error.ts";
+import { askedAccess, type Resources, scopeOf } from "./scopes.ts";
+import { digestOf, type Seals } from "./seals.ts";
+
+/** What was allowed, as a code holds it. */
+export interface AllowedGrant {
+  /** Random: the id and the hash of the grant's key are made of it. */
+  readonly nonce: string;
+  readonly codeEndsAtMs: number;
+  readonly keyId: string;
+  readonly user: string;
+  readonly access: KeyAccess;
+  readonly groups: string | null;
+  readonly expiresAtMs: number | null;
+  readonly client: string;
+  readonly clientName: string;
+  readonly redirectUri: string;
+  readonly returnsTo: string;
+  readonly challenge: string;
+  readonly resource: string;
+}
+
+export interface TokenEndpointOptions {
+  readonly keys: KeyStore;
+  readonly authentication: Authentication;
+  readonly clients: Clients;
+  readonly tokens: GrantTokens;
+  readonly seals: Seals;
+  readonly resources: Resources;
+  readonly clock: Clock;
+}
+
+const CODE_MS = 60_000;
+const ACCESS_TOKEN_MS = 86_400_000;
+/** For so long one refresh token has one successor. */
+const SAME_SUCCESSOR_MS = 60_000;
+/** For so long a grant that has ended is kept for the lists. */
+const ENDED_KEPT_MS = 30 * 86_400_000;
+const VERIFIER = /^[\w.~-]{43,128}$/;
+/** Each round in which another was first leaves fewer that can be. */
+const ROUNDS_MAX = 8;
+
+export class TokenEndpoint {
+  readonly #options: TokenEndpointOptions;
+
+  constructor(options: TokenEndpointOptions) {
+    this.#options = options;
+  }
+
+  /** The code for what was allowed. Nothing is stored for it. */
+  codeFor(allowed: Omit<AllowedGrant, "codeEndsAtMs">): string {
+    const { seals, clock } = this.#options;
+    return seals.seal("code", { ...allowed, codeEndsAtMs: clock.now() + CODE_MS });
+  }
+
+  async answer(form: Parameters, authorization: string | undefined): Promise<Record<string, unknown>> {
+    form.requireSingle();
+    const client = digestOf(this.#options.clients.authenticated(form, authorization));
+    const type = form.need("grant_type");
+    if (type === "authorization_code") return this.#exchange(form, client);
+    if (type === "refresh_token") return this.#refresh(form, client);
+    throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token.");
+  }
+
+  async #exchange(form: Parameters, client: string): Promise<Record<string, unknown>> {
+    const { keys, seals, tokens, clock } = this.#options;
+    const allowed = seals.open("code", form.need("code")) as AllowedGrant | undefined;
+    if (allowed === undefined || allowed.client !== client || allowed.codeEndsAtMs <= clock.now())
+      throw new OAuthError("invalid_grant", "The code is not valid any more, or is not for this client.");
+    if ((form.get("redirect_uri") ?? allowed.redirectUri) !== allowed.redirectUri)
+      throw new OAuthError("invalid_grant", "The redirect_uri is not that of the authorization request.");
+    const verifier = form.need("code_verifier");
+    const challenge = createHash("sha256").update(verifier).digest("base64url");
+    if (!VERIFIER.test(verifier) || challenge !== allowed.challenge)
+      throw new OAuthError("invalid_grant", "The code_verifier is not that of the code_challenge.");
+    this.#requireResource(form, allowed.resource);
+    const key = await this.#liveKey(allowed.keyId);
+    const grant = newGrant(allowed, key, clock.now());
+    if ((await keys.addKey(grant)) !== "added") {
+      // Whoever used it first may have stolen it: what came of it ends (RFC 6749, 4.1.2).
+      const known = await keys.readKey(grant.id);
+      const isOfCode = known !== undefined && tokens.isGenuine(tokens.refresh(grant, 0), known);
+      if (isOfCode) await keys.changeKey(grant.id, { revokedAtMs: clock.now() });
+      throw new OAuthError("invalid_grant", "The code was used already.");
+    }
+    await keys.removeGrants(grant.account, allowed.user, clock.now() - ENDED_KEPT_MS);
+    return this.#tokensOf(grant, 0, grant.access);
+  }
+
+  async #refresh(form: Parameters, client: string): Promise<Record<string, unknown>> {
+    const token = form.need("refresh_token");
+    const terms = this.#options.tokens.refreshTerms(token);
+    let grant = await this.#liveGrant(terms?.id, token, client);
+    this.#requireResource(form, grant.grant.resource);
+    await this.#liveKey(grant.grant.keyId);
+    const access = grant.access === "read" ? "read" : askedAccess(form.get("scope"));
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      if (await this.#use(grant, terms!.refreshes))
+        return this.#tokensOf(grant, terms!.refreshes + 1, access);
+      grant = await this.#liveGrant(terms!.id, token, client);
+    }
+    throw new OAuthError(
+      "temporarily_unavailable",
+      "Too many sessions refresh this token: try again in a moment.",
+    );
+  }
+
+  /** Uses a refresh token; false where another has changed its grant meanwhile. */
+  async #use({ id, grant }: Granted, refreshes: number): Promise<boolean> {
+    const { keys, clock } = this.#options;
+    const nowMs = clock.now();
+    if (refreshes === grant.refreshes) {
+      const recentMs = [...grant.recentMs.filter((usedMs) => nowMs - usedMs <= SAME_SUCCESSOR_MS), nowMs];
+      const after = { ...grant, refreshes: refreshes + 1, recentMs: recentMs.slice(-RECENT_REFRESHES_MAX) };
+      return keys.changeGrant(id, grant, after);
+    }
+    const usedMs = refreshes < grant.refreshes ? grant.recentMs.at(refreshes - grant.refreshes) : undefined;
+    if (usedMs !== undefined && nowMs - usedMs <= SAME_SUCCESSOR_MS) return true;
+    // Of two that have it one has stolen it; who, nobody knows.
+    await keys.changeKey(id, { revokedAtMs: nowMs });
+    throw new OAuthError(
+      "invalid_grant",
+      "The refresh token was used before: the connection has ended, connect again.",
+    );
+  }
+
+  /** Whatever it is given: a token that is not known is as good as revoked (RFC 7009). */
+  async revoke(form: Parameters, authorization: string | undefined): Promise<void> {
+    form.requireSingle();
+    const { clients, tokens, keys, clock } = this.#options;
+    const client = digestOf(clients.authenticated(form, authorization));
+    const token = form.need("token");
+    const id = (tokens.refreshTerms(token) ?? tokens.accessTerms(token))?.id;
+    const grant = await this.#liveGrant(id, token, client).catch(onlyIfKnown);
+    if (grant !== undefined) await keys.changeKey(grant.id, { revokedAtMs: clock.now() });
+  }
+
+  /** The grant of a genuine token of this client. */
+  async #liveGrant(id: string | undefined, token: string, client: string): Promise<Granted> {
+    const { keys, tokens, clock } = this.#options;
+    const record = id === undefined ? undefined : await keys.readKey(id);
+    const isLive =
+      record?.revokedAtMs === null && (record.expiresAtMs ?? Number.POSITIVE_INFINITY) > clock.now();
+    if (
+      record?.grant === undefined ||
+      !isLive ||
+      record.grant.client !== client ||
+      !tokens.isGenuine(token, record)
+    )
+      throw new OAuthError("invalid_grant", "The token is not valid any more, or is not for this client.");
+    return record as Granted;
+  }
+
+  /** The key with which a grant was allowed. */
+  async #liveKey(keyId: string): Promise<Caller> {
+    try {
+      return await this.#options.authentication.holderOf(keyId);
+    } catch (error) {
+      if (!(error instanceof Failure) || ERRORS[error.code].status >= 500) throw error;
+      throw new OAuthError("invalid_grant", "The key with which this was allowed is not valid any more.");
+    }
+  }
+
+  #requireResource(form: Parameters, resource: string): void {
+    const named = form.get("resource");
+    if (named !== undefined && this.#options.resources.named(named) !== resource)
+      throw new OAuthError("invalid_target", `This was allowed for ${resource} alone.`);
+  }
+
+  #tokensOf(grant: Granted, refreshes: number, access: KeyAccess): Record<string, unknown> {
+    const { tokens, clock } = this.#options;
+    const nowMs = clock.now();
+    const expiresAtMs = Math.min(nowMs + ACCESS_TOKEN_MS, grant.expiresAtMs ?? Number.POSITIVE_INFINITY);
+    return {
+      access_token: tokens.access(grant, { expiresAtMs, access }),
+      token_type: "Bearer",
+      expires_in: Math.floor((expiresAtMs - nowMs) / 1000),
+      refresh_token: tokens.refresh(grant, refreshes),
+      scope: scopeOf(access),
+      resource: grant.grant.resource,
+    };
+  }
+}
+
+export type Granted = KeyRecord & { readonly grant: KeyGrant };
+
+function newGrant(allowed: AllowedGrant, { account, tier, keyId }: Caller, nowMs: number): Granted {
+  const hash = digestOf(`grant ${allowed.nonce}`);
+  const { client, clientName, resource, returnsTo, user, access, groups, expiresAtMs } = allowed;
+  return {
+    // A different part of what nobody else knows: the id is in every token.
+    id: digestOf(`grant id ${allowed.nonce}`).slice(0, 16),
+    account,
+    tier: tier === "owner" ? "unlimited" : tier,
+    hash,
+    prefix: ACCESS_TOKEN_PREFIX,
+    note: clientName,
+    user,
+    access,
+    createdAtMs: nowMs,
+    expiresAtMs,
+    revokedAtMs: null,
+    lastUsedAtMs: null,
+    ...(groups === null ? {} : { groups }),
+    grant: { keyId, resource, client, returnsTo, refreshes: 0, recentMs: [] },
+  };
+}
+
+function onlyIfKnown(error: unknown): undefined {
+  if (error instanceof OAuthError) return undefined;
+  throw error;
+}

@@ -1,0 +1,159 @@
+/**
+ * What each call of the client takes, and of which kind: an option that no call has, or one of another kind, is told at once
+ * and not ignored, also where no compiler looks. The types make sure that no option is forgotten here.
+ */
+
+import { nearName } from "../contract/unknown-fields.ts";
+import type {
+  ChangesOptions,
+  ContextOptions,
+  EncodeOptions,
+  EventsOptions,
+  FactsOptions,
+  FactToEncode,
+  FindOptions,
+  FlushOptions,
+  ForgetOptions,
+  InjectOptions,
+  LabelTermsChange,
+  OwnLabelTerms,
+  PageOptions,
+  PersonOptions,
+  RemoveOptions,
+  RenameOptions,
+  RestoreOptions,
+  RollbackOptions,
+  SidebandOptions,
+  TokenOptions,
+  UsersOptions,
+  WriterOptions,
+} from "./options.ts";
+import type { CallOptions } from "./transport.ts";
+
+/** In words, as a message has it. */
+const KINDS = {
+  "a text": (value: unknown) => typeof value === "string",
+  "a number": (value: unknown) => typeof value === "number",
+  "true or false": (value: unknown) => typeof value === "boolean",
+  "a function": (value: unknown) => typeof value === "function",
+  "an AbortSignal": (value: unknown) => typeof value === "object" && value !== null && "aborted" in value,
+  "a Date or a text": (value: unknown) => typeof value === "string" || value instanceof Date,
+  'true, false or "certain"': (value: unknown) => typeof value === "boolean" || value === "certain",
+  "a number or null": (value: unknown) => typeof value === "number" || value === null,
+  "a list of texts": (value: unknown) => Array.isArray(value),
+  "a list of texts or null": (value: unknown) => Array.isArray(value) || value === null,
+} as const satisfies Record<string, (value: unknown) => boolean>;
+
+type Kind = keyof typeof KINDS;
+/** All options of a call. */
+type Kinds<O> = { readonly [Name in keyof Required<O>]: Kind };
+
+const TEXT: Kind = "a text";
+const NUMBER: Kind = "a number";
+const FLAG: Kind = "true or false";
+const MOMENT: Kind = "a Date or a text";
+const CALLBACK: Kind = "a function";
+
+const FACT = {
+  scope: TEXT,
+  ttlS: NUMBER,
+  expiresAt: MOMENT,
+  newLabel: 'true, false or "certain"',
+  description: TEXT,
+  origin: TEXT,
+  pinned: FLAG,
+  ifRevision: NUMBER,
+} as const;
+
+export const CALL: Kinds<CallOptions> = {
+  signal: "an AbortSignal",
+  timeoutMs: NUMBER,
+  retries: NUMBER,
+  failFast: FLAG,
+};
+export const PERSON: Kinds<PersonOptions> = { ...CALL, project: TEXT };
+export const FACTS: Kinds<FactsOptions> = { ...PERSON, groups: TEXT };
+export const CONTEXT: Kinds<ContextOptions> = { ...FACTS, include: TEXT, maxTokens: NUMBER };
+export const INJECT: Kinds<InjectOptions> = { ...CONTEXT, onOutage: TEXT };
+export const FIND: Kinds<FindOptions> = { ...FACTS, limit: NUMBER, everywhere: FLAG };
+export const FLUSH: Kinds<FlushOptions> = { ...PERSON, sessionId: TEXT };
+export const WRITER: Kinds<WriterOptions> = { ...FLUSH, writtenBy: TEXT, idempotencyKey: TEXT };
+export const RESTORE: Kinds<RestoreOptions> = { ...WRITER, ifRevision: NUMBER };
+export const REMOVE: Kinds<RemoveOptions> = { ...RESTORE, scope: TEXT };
+export const RENAME: Kinds<RenameOptions> = { ...RESTORE, merge: TEXT };
+export const ENCODE: Kinds<EncodeOptions> = { ...WRITER, ...FACT };
+export const BATCH_FACT: Kinds<FactToEncode> = { label: TEXT, value: TEXT, ...FACT };
+export const FORGET: Kinds<ForgetOptions> = { ...PERSON, ifRevision: NUMBER, scope: TEXT, keepHistory: FLAG };
+export const PAGE: Kinds<PageOptions> = { ...CALL, limit: NUMBER, cursor: TEXT };
+export const CHANGES: Kinds<ChangesOptions> = { ...PAGE, project: TEXT, since: MOMENT };
+export const USERS: Kinds<UsersOptions> = { ...PAGE, prefix: TEXT };
+export const EVENTS: Kinds<EventsOptions> = {
+  ...FACTS,
+  lastEventId: TEXT,
+  onConnected: CALLBACK,
+};
+export const ROLLBACK: Kinds<RollbackOptions> = {
+  ...FLUSH,
+  writtenBy: TEXT,
+  dryRun: FLAG,
+  partial: FLAG,
+  unchangedSince: MOMENT,
+};
+export const ACCOUNT_WRITER: Kinds<CallOptions & { writtenBy?: string | undefined }> = {
+  ...CALL,
+  writtenBy: TEXT,
+};
+export const TERMS: Kinds<LabelTermsChange> = {
+  description: TEXT,
+  example: TEXT,
+  oneOf: "a list of texts or null",
+  maxBytes: "a number or null",
+  ttlS: "a number or null",
+  hidden: FLAG,
+  writers: TEXT,
+};
+export const OWN_TERMS: Kinds<OwnLabelTerms> = { ...TERMS, scope: TEXT };
+export const TOKEN: Kinds<TokenOptions> = {
+  ...CALL,
+  access: TEXT,
+  ttlS: NUMBER,
+  groups: TEXT,
+  write: "a list of texts",
+};
+export const CLIENT_OPTIONS: Kinds<SidebandOptions> = {
+  apiKey: TEXT,
+  baseUrl: TEXT,
+  project: TEXT,
+  writtenBy: TEXT,
+  include: TEXT,
+  contextTokens: NUMBER,
+  timeoutMs: NUMBER,
+  retries: NUMBER,
+  staleIfErrorMs: NUMBER,
+  fetch: CALLBACK,
+  onWarning: CALLBACK,
+};
+
+/** Throws where an option is unknown, or of another kind. What is undefined is as if it were not there. */
+export function checkOptions<O extends object>(options: O, kinds: Kinds<O>): void {
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`options are an object, not ${String(options)}`);
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const kind: Kind | undefined = Object.hasOwn(kinds, name) ? kinds[name as keyof O] : undefined;
+    if (kind === undefined) throw unknownOption(name, Object.keys(kinds));
+    if (!KINDS[kind](value)) throw new TypeError(`${name} is ${kind}, not ${shown(value)}`);
+  }
+}
+
+function unknownOption(name: string, names: readonly string[]): TypeError {
+  const near = nearName(name, names);
+  const question = near === undefined ? "" : `: did you mean ${near}?`;
+  return new TypeError(`there is no option ${name} here${question}`);
+}
+
+/** The kind of what may be a secret or a value, not itself; a number's text is neither. */
+function shown(value: unknown): string {
+  if (typeof value === "string") return Number.isNaN(Number(value)) ? "a text" : JSON.stringify(value);
+  return value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}

@@ -1,0 +1,88 @@
+/**
+ * Facts that an agent has read somewhere, for the person to accept, change or forget. An accepted one is said by the person
+ * from then on; its value, end and place stay.
+ */
+
+import { useState } from "preact/hooks";
+import type { StoredFact } from "../../contract/answers.ts";
+import { useArrowKeys } from "../parts/arrow-keys.ts";
+import { Button } from "../parts/fields.tsx";
+import { useAction } from "../parts/hooks.ts";
+import { Card, ErrorNotice } from "../parts/layout.tsx";
+import { usePage } from "./page-context.ts";
+import { RelativeTime } from "./times.tsx";
+import { acceptFact, forgetFact } from "./writes.ts";
+
+/** The facts that wait for the person: nobody has said them. */
+export function waitingFacts(facts: readonly StoredFact[] = []): readonly StoredFact[] {
+  return facts.filter(({ origin }) => origin === "read");
+}
+
+const SHOWN_MAX = 5;
+
+interface ReviewProps {
+  readonly waiting: readonly StoredFact[];
+  /** Opens the editor of a fact. */
+  readonly onChange: (label: string) => void;
+}
+
+export function Review({ waiting, onChange }: ReviewProps) {
+  const page = usePage();
+  const [showsAll, setShowsAll] = useState(false);
+  const { busy, error, run } = useAction();
+  const list = useArrowKeys();
+  const shown = showsAll ? waiting : waiting.slice(0, SHOWN_MAX);
+  return (
+    <Card id="review" title="Waiting for you" class="card review">
+      <p class="hint">
+        An agent has read {waiting.length === 1 ? "this" : "these"} somewhere, and you have not said so.
+        Prompts list what was read apart, or leave it out, until you accept it.
+      </p>
+      <ErrorNotice error={error} />
+      <ul ref={list} class="rows">
+        {shown.map((fact) => {
+          const { label, value, written_by: by, updated_at: at } = fact;
+          return (
+            <li key={label} class="fact" data-row>
+              <h3 class="fact-label">{label}</h3>
+              <div class="fact-body">
+                <p class="fact-value">{value}</p>
+                <p class="fact-meta">
+                  <RelativeTime at={at} />
+                  {by !== undefined && <span>by {by}</span>}
+                </p>
+              </div>
+              {page.canWrite && (
+                <p class="fact-buttons">
+                  <Button
+                    class="small"
+                    disabled={busy}
+                    aria-label={`Accept ${label}`}
+                    onClick={() => run(() => acceptFact(page, fact))}
+                    text="Accept"
+                  />
+                  <Button
+                    class="small"
+                    aria-label={`Change ${label}`}
+                    onClick={() => onChange(label)}
+                    text="Change"
+                  />
+                  <Button
+                    class="small danger"
+                    disabled={busy}
+                    aria-label={`Forget what was read: ${label}`}
+                    onClick={() => run(() => forgetFact(page, fact))}
+                    text="Forget"
+                  />
+                </p>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {waiting.length > shown.length && (
+        <Button class="small" onClick={() => setShowsAll(true)} text={`Show all ${waiting.length}`} />
+      )}
+    </Card>
+  );
+}

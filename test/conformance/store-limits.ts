@@ -1,0 +1,91 @@
+/** What every store must do where the limit of a key is changed, and where all keys of an account share one. */
+
+import assert from "node:assert/strict";
+import type { Store } from "../../src/memory/ports.ts";
+import { accountCounter } from "../../src/memory/quota.ts";
+import { checksOf, keyRecord, NOW, type StoreUnderTest, write } from "./store-under-test.ts";
+
+const MONTH = "2026-11";
+const COUNTER = accountCounter("acme");
+
+const encode = (store: Store, user: string, keyId: string, limit: number | null, counter?: string) =>
+  store.write(
+    write(user, [[0, "x"]], {
+      quota: { keyId, month: MONTH, day: `${MONTH}-15`, limit, ...(counter && { counter }) },
+    }),
+  );
+
+export function storeLimitsConformance(name: string, open: () => Promise<StoreUnderTest>): void {
+  const check = checksOf(name, open);
+
+  check(
+    "all keys of an account share its limit to the unit, also from many callers at once",
+    async (under) => {
+      const { store } = under;
+      for (const id of ["one", "two", "three"]) await store.addKey({ ...keyRecord(id), tier: "unlimited" });
+      // What was used before there was a limit counts.
+      for (const id of ["one", "two", "two"]) await encode(store, "ada", id, null);
+      await store.addKey(keyRecord("other", "globex"));
+      const elsewhere = { keyId: "other", month: MONTH, day: `${MONTH}-15`, limit: null };
+      await store.write({ ...write("ada", [[0, "x"]], { quota: elsewhere }), account: "globex" });
+      const changed = await store.changeAccount("acme", 20, MONTH);
+      assert.deepEqual(changed, { account: "acme", createdAtMs: NOW, monthlyLimit: 20 });
+      const second = await under.second?.();
+      const stores = second === undefined ? [store] : [store, second];
+      const outcomes = await Promise.all(
+        Array.from({ length: 60 }, (_, i) =>
+          encode(stores[i % stores.length], `u${i % 7}`, ["one", "two", "three"][i % 3], 20, COUNTER),
+        ),
+      );
+      const stored = outcomes.filter(({ outcome }) => outcome === "stored");
+      assert.equal(stored.length, 17);
+      for (const outcome of outcomes) if (outcome.outcome === "limit") assert.equal(outcome.used, 20);
+      assert.equal(await store.readUsage(COUNTER, MONTH), 20);
+      const days = await Promise.all(
+        ["one", "two", "three"].map((id) => store.readDailyUsage(id, `${MONTH}-01`, `${MONTH}-31`)),
+      );
+      assert.equal(
+        days.flat().reduce((sum, { count }) => sum + count, 0),
+        20,
+      );
+      await second?.close();
+    },
+  );
+
+  check(
+    "a limit of an account is raised, taken away and given anew, and what was used counts each time",
+    async ({ store }) => {
+      await store.addKey({ ...keyRecord("one"), tier: "unlimited" });
+      assert.equal(await store.changeAccount("nobody", 1, MONTH), undefined);
+      await store.changeAccount("acme", 1, MONTH);
+      assert.equal((await encode(store, "ada", "one", 1, COUNTER)).outcome, "stored");
+      assert.equal((await encode(store, "ada", "one", 1, COUNTER)).outcome, "limit");
+      await store.changeAccount("acme", 2, MONTH);
+      assert.equal((await encode(store, "ada", "one", 2, COUNTER)).outcome, "stored");
+      assert.deepEqual(await store.changeAccount("acme", null, MONTH), { account: "acme", createdAtMs: NOW });
+      assert.deepEqual(await store.readAccount("acme"), { account: "acme", createdAtMs: NOW });
+      assert.equal((await encode(store, "ada", "one", null)).outcome, "stored");
+      await store.changeAccount("acme", 4, MONTH);
+      assert.deepEqual((await store.listAccounts())[0], {
+        account: "acme",
+        createdAtMs: NOW,
+        monthlyLimit: 4,
+      });
+      assert.equal((await encode(store, "ada", "one", 4, COUNTER)).outcome, "stored");
+      assert.equal((await encode(store, "ada", "one", 4, COUNTER)).outcome, "limit");
+    },
+  );
+
+  check("a key's tier is changed, and what it used without a limit counts under one", async ({ store }) => {
+    await store.addKey({ ...keyRecord("one"), tier: "unlimited" });
+    for (let i = 0; i < 3; i++) await encode(store, `u${i}`, "one", null);
+    const before = await store.keysVersion();
+    const changed = await store.changeKey("one", { tier: "free", month: MONTH });
+    assert.equal(changed?.tier, "free");
+    assert.deepEqual(await store.readKey("one"), changed);
+    assert.notEqual(await store.keysVersion(), before);
+    assert.equal((await encode(store, "ada", "one", 4)).outcome, "stored");
+    assert.deepEqual(await encode(store, "ada", "one", 4), { outcome: "limit", used: 4 });
+    assert.equal(await store.changeKey("nothing", { tier: "pro", month: MONTH }), undefined);
+  });
+}

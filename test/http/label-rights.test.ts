@@ -1,0 +1,203 @@
+/**
+ * Rights by label: a key or a token may be for writing some labels, and a label may be for the account's own key. Every
+ * operation that writes facts is called for labels that its caller may write, and for others: those stay as they are.
+ */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Operation } from "../../src/contract/operation.ts";
+import { OPERATIONS } from "../../src/contract/operations.ts";
+import { problemCode, type Running, startPortless } from "./running-service.ts";
+
+let running: Running;
+let customer: { readonly token: string; readonly own: string };
+before(async () => {
+  running = await startPortless();
+  const label = { label: "PLAN.tier", description: "What the customer pays for", writers: "account" };
+  for (const body of [label, { label: "LANG.tone", description: "How to speak" }])
+    assert.equal((await running.call("POST", "/channels", { body })).status, 201);
+  for (const [label, value, project] of [
+    ["PLAN.tier", "pro"],
+    ["PLAN.tier", "free"],
+    ["LANG.tone", "formal"],
+    ["USER.name", "Ada"],
+    ["LANG.list", "de; en"],
+    ["USER.role", "countess"],
+    ["PLAN.tier", "team", "loom"],
+  ] as const) {
+    const scope = project === undefined ? "person" : "project";
+    const body = { user_id: "ada", label, value, new_label: true, project, scope };
+    assert.equal((await running.call("POST", "/encode", { body })).status, 200);
+  }
+  const made = async (more: object) =>
+    (
+      await running.call("POST", "/tokens", {
+        body: { user_id: "ada", access: "write", ttl_s: 600, ...more },
+      })
+    ).json.token;
+  customer = { token: await made({ write: ["LANG.*", "PREF.tone"] }), own: await made({}) };
+});
+after(() => running?.end());
+
+type Step = readonly [method: string, path: string, body?: object];
+
+async function send([method, path, body]: Step, key: string) {
+  return running.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+}
+
+const facts = async () =>
+  (await running.call("GET", "/users/export?user_id=ada")).text.replace(/"updated_at":"[^"]*"/g, "");
+
+const of = (label: string, more: object = {}) => ({ user_id: "ada", label, ...more });
+
+/** One of each operation that writes facts, all of a label that is not among those of the token. */
+const REFUSED: Readonly<Record<string, readonly Step[]>> = {
+  encode: [
+    ["POST", "/encode", of("USER.name", { value: "x" })],
+    ["POST", "/encode", of("PETS.dog", { value: "x", new_label: true })],
+    ["POST", "/encode", of("USER.name", { value: "Ada", pinned: true })],
+    ["POST", "/encode", of("USER.name", { value: "Ada", origin: "said" })],
+  ],
+  encodeBatch: [
+    [
+      "POST",
+      "/encode/batch",
+      {
+        user_id: "ada",
+        facts: [
+          { label: "LANG.tone", value: "x" },
+          { label: "USER.name", value: "x" },
+        ],
+      },
+    ],
+  ],
+  append: [["POST", "/facts/append", of("USER.name", { item: "x" })]],
+  remove: [["POST", "/facts/remove", of("USER.name", { item: "Ada" })]],
+  restore: [["POST", "/facts/restore", of("PLAN.tier", { revision: 1 })]],
+  rename: [
+    ["POST", "/facts/rename", of("USER.name", { to: "LANG.name" })],
+    ["POST", "/facts/rename", of("LANG.tone", { to: "PLAN.tone" })],
+  ],
+  forgetFact: [["DELETE", "/facts?user_id=ada&label=USER.name"]],
+  forgetUser: [["DELETE", "/users?user_id=ada"]],
+  rollback: [["POST", "/users/rollback", { user_id: "ada", to: "2020-01-01", partial: true }]],
+  moveProject: [["POST", "/users/move", { user_id: "ada", from: "loom", to: "loom-2" }]],
+};
+
+test("every operation that writes facts refuses a label that its token may not write, and changes nothing", async () => {
+  const writing = Object.entries(OPERATIONS as Record<string, Operation>)
+    .filter(([, { writes, about }]) => writes && about === "user")
+    .map(([id]) => id);
+  assert.deepEqual(Object.keys(REFUSED).sort(), writing.sort());
+  const before = await facts();
+  for (const [id, steps] of Object.entries(REFUSED))
+    for (const step of steps)
+      assert.equal(problemCode(await send(step, customer.token)), "403 label_not_allowed", `${id} ${step}`);
+  assert.equal(await facts(), before);
+});
+
+test("a label for the account's own key is written by no token and no bound key, in whatever way, and by that key", async () => {
+  const before = await facts();
+  const { keys } = running.service.core;
+  const bound = (await keys.create({ account: "acme", tier: "unlimited", user: "ada" })).key;
+  for (const key of [customer.own, bound])
+    for (const step of [
+      ["POST", "/encode", of("PLAN.tier", { value: "team" })],
+      ["POST", "/encode/batch", { user_id: "ada", facts: [{ label: "PLAN.tier", value: "team" }] }],
+      ["POST", "/facts/append", of("PLAN.tier", { item: "team" })],
+      ["POST", "/facts/remove", of("PLAN.tier", { item: "free" })],
+      ["POST", "/facts/restore", of("PLAN.tier", { revision: 1 })],
+      ["POST", "/facts/rename", of("PLAN.tier", { to: "LANG.tier" })],
+      ["POST", "/facts/rename", of("LANG.tone", { to: "PLAN.tier", merge: "append" })],
+      ["DELETE", "/facts?user_id=ada&label=PLAN.tier"],
+      ["DELETE", "/users?user_id=ada"],
+      ["POST", "/users/rollback", { user_id: "ada", to: "2020-01-01", partial: true }],
+      ["POST", "/users/move", { user_id: "ada", from: "loom", to: "loom-2" }],
+    ] as const)
+      assert.equal(problemCode(await send(step, key)), "403 label_not_allowed", JSON.stringify(step));
+  assert.equal(await facts(), before);
+  assert.equal((await send(["GET", "/decode?user_id=ada&label=PLAN.tier"], customer.own)).json.value, "free");
+  const set = await send(["POST", "/encode", of("PLAN.tier", { value: "pro" })], running.key);
+  assert.equal(set.status, 200);
+});
+
+test("what a token may write it writes, and it reads everything", async () => {
+  const { token } = customer;
+  for (const step of [
+    ["POST", "/encode", of("LANG.tone", { value: "warm" })],
+    ["POST", "/encode", of("PREF.tone", { value: "warm" })],
+    ["POST", "/encode", of("LANG.new", { value: "x", new_label: true })],
+    ["POST", "/facts/append", of("LANG.list", { item: "fr" })],
+    ["POST", "/facts/rename", of("LANG.new", { to: "LANG.newer" })],
+    ["DELETE", "/facts?user_id=ada&label=LANG.newer"],
+  ] as const) {
+    const answer = await send(step, token);
+    assert.equal(answer.status, 200, `${step} ${answer.text}`);
+  }
+  const { facts: seen } = (await send(["GET", "/facts?user_id=ada"], token)).json;
+  assert.ok(seen.some(({ label }: { label: string }) => label === "USER.name"));
+  assert.deepEqual((await send(["GET", "/usage"], token)).json.write, ["LANG.*", "PREF.tone"]);
+  const { channels } = (await send(["GET", "/channels"], token)).json;
+  const open = channels.filter((one: { read_only?: true }) => one.read_only !== true);
+  assert.deepEqual(
+    open.map(({ label }: { label: string }) => label),
+    ["PREF.tone", "LANG.tone"],
+  );
+});
+
+test("a key that may write some labels changes no label of the account, and its tokens may write no more than it", async () => {
+  const { keys } = running.service.core;
+  const { key } = await keys.create({ account: "acme", tier: "unlimited", write: ["LANG.*", "PREF.tone"] });
+  const label = { label: "LANG.other", description: "x" };
+  assert.equal(problemCode(await send(["POST", "/channels", label], key)), "403 label_not_allowed");
+  const wanted = { user_id: "ada", access: "write", ttl_s: 600, write: ["LANG.tone", "USER.*"] };
+  const { token } = (await send(["POST", "/tokens", wanted], key)).json;
+  assert.equal((await send(["POST", "/encode", of("LANG.tone", { value: "y" })], token)).status, 200);
+  for (const step of [
+    ["POST", "/encode", of("USER.name", { value: "y" })],
+    ["POST", "/encode", of("PREF.tone", { value: "y" })],
+  ] as const)
+    assert.equal(problemCode(await send(step, token)), "403 label_not_allowed");
+  for (const write of [[], ["LANG"], ["lang.*"], ["*"], ["LANG.*", 7]])
+    assert.equal(
+      problemCode(await send(["POST", "/tokens", { ...wanted, write }], key)),
+      "400 invalid_request",
+    );
+});
+
+test("what a rollback would change decides, not what the user has", async () => {
+  const { token } = customer;
+  const to = new Date(Date.now() + 1).toISOString();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await send(["POST", "/encode", of("LANG.tone", { value: "later" })], token);
+  const mine = await send(["POST", "/users/rollback", { user_id: "ada", to }], token);
+  assert.equal(mine.status, 200, mine.text);
+  assert.deepEqual(
+    mine.json.changes.map(({ label }: { label: string }) => label),
+    ["LANG.tone"],
+  );
+});
+
+test("tools over MCP obey the same rights, and offer only what may be written", async () => {
+  const { token } = customer;
+  const mcp = async (method: string, params: object) => {
+    const headers = { accept: "application/json, text/event-stream" };
+    const body = { jsonrpc: "2.0", id: 1, method, params };
+    const { text, json } = await running.call("POST", "/mcp", { key: token, body, headers });
+    return json ?? JSON.parse(/data: (.*)/.exec(text)![1]);
+  };
+  const { tools } = (await mcp("tools/list", {})).result;
+  const { description } = tools.find(({ name }: { name: string }) => name === "remember");
+  assert.match(description, /LANG: tone/);
+  assert.doesNotMatch(description, /PLAN|deadline/);
+  const { result } = await mcp("tools/call", {
+    name: "remember",
+    arguments: { label: "PLAN.tier", value: "team" },
+  });
+  assert.match(result.content[0].text, /^label_not_allowed: /);
+  const slip = await mcp("tools/call", {
+    name: "remember",
+    arguments: { label: "LANG.tone", value: "x", ttl: 60 },
+  });
+  assert.match(JSON.stringify(slip), /ttl is not known here: probably ttl_s was meant/);
+});

@@ -1,0 +1,103 @@
+/** Receipts of erasures: what they count, that only their service makes them, and that every change of one is noticed. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Receipts } from "../../src/memory/receipts.ts";
+import { type Running, startPortless } from "./running-service.ts";
+
+let running: Running;
+before(async () => {
+  running = await startPortless();
+});
+after(() => running?.end());
+
+async function write(user_id: string, label: string, value: string, more: object = {}): Promise<void> {
+  const body = { user_id, label, value, new_label: true, ...more };
+  assert.equal((await running.call("POST", "/encode", { body })).status, 200);
+}
+
+const erase = (query: string) => running.call("DELETE", `/users?${query}`);
+const isGenuine = (receipt: object) => {
+  const {
+    user_id: userId,
+    erased_at,
+    tokens_until,
+    backups_until,
+    ...rest
+  } = receipt as Record<string, never>;
+  const { memory } = running.service.core;
+  const times = {
+    erasedAtMs: Date.parse(erased_at),
+    tokensUntilMs: Date.parse(tokens_until),
+    backupsUntilMs: backups_until === null ? null : Date.parse(backups_until),
+  };
+  return new Receipts(memory.keyRing, null).isGenuine({ ...rest, userId, ...times } as never);
+};
+
+test("a receipt has what was there, of all places, and a second erasure has none", async () => {
+  await write("ada", "USER.name", "Ada");
+  await write("ada", "USER.name", "Ada Lovelace");
+  await write("ada", "PETS.dog", "Rex");
+  await write("ada", "PROJ.repo", "loom.git", { project: "loom" });
+  await write("ada", "TASK.current", "weave", { project: "loom/spike" });
+  const kept = "/facts?user_id=ada&label=PETS.dog&keep_history=true";
+  assert.equal((await running.call("DELETE", kept)).status, 200);
+  const part = (await erase("user_id=ada&project=loom&details=true")).json.receipt;
+  assert.deepEqual([part.project, part.facts, part.labels, part.places], ["loom", 2, 2, 2]);
+  const { status, receipt } = (await erase("user_id=ada&details=true")).json;
+  assert.equal(status, "ok");
+  const { account, user_id, project, facts, labels, places } = receipt;
+  assert.deepEqual([account, user_id, project, facts, labels, places], ["acme", "ada", null, 1, 2, 1]);
+  assert.equal(Date.parse(receipt.tokens_until) - Date.parse(receipt.erased_at), 86_400_000);
+  assert.equal(receipt.backups_until, null);
+  assert.equal(isGenuine(receipt), true);
+  assert.equal((await erase("user_id=ada&details=true")).status, 404);
+});
+
+test("without details the answer is that of the interface", async () => {
+  await write("eve", "USER.name", "Eve");
+  assert.equal((await erase("user_id=eve")).text, '{"status":"ok"}');
+});
+
+test("a receipt in which anything was changed is not genuine, nor one of another service", async () => {
+  await write("bea", "USER.name", "Bea");
+  const { receipt } = (await erase("user_id=bea&details=true")).json;
+  assert.equal(isGenuine(receipt), true);
+  for (const change of [
+    { account: "globex" },
+    { user_id: "bob" },
+    { project: "loom" },
+    { facts: 2 },
+    { labels: 0 },
+    { places: 2 },
+    { erased_at: "2026-01-01T00:00:00.000Z" },
+    { tokens_until: receipt.erased_at },
+    { backups_until: receipt.erased_at },
+    { signature: receipt.signature.replace(/^./, (c: string) => (c === "A" ? "B" : "A")) },
+    { signature: "" },
+  ])
+    assert.equal(isGenuine({ ...receipt, ...change }), false, JSON.stringify(change));
+  assert.equal(isGenuine({ ...receipt, key: 250 }), undefined, "a master key that is not here");
+});
+
+test("a service that makes backups says until when they are kept", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-backups-"));
+  const other = await startPortless({
+    SIDEBAND_BACKUP_DIR: folder,
+    SIDEBAND_BACKUP_EVERY_H: "12",
+    SIDEBAND_BACKUP_KEEP: "4",
+  });
+  try {
+    const body = { user_id: "ada", label: "USER.name", value: "Ada" };
+    await other.call("POST", "/encode", { body });
+    const { receipt } = (await other.call("DELETE", "/users?user_id=ada&details=true")).json;
+    assert.equal(Date.parse(receipt.backups_until) - Date.parse(receipt.erased_at), 48 * 3_600_000);
+    writeFileSync(join(folder, "receipt.json"), JSON.stringify({ receipt }));
+  } finally {
+    await other.end();
+    rmSync(folder, { recursive: true });
+  }
+});

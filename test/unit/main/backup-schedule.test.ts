@@ -1,0 +1,140 @@
+/** Backups by a schedule, and that a restored backup forgets again whom the service had erased since. */
+
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { readConfig } from "../../../src/config.ts";
+import { backupSchedule } from "../../../src/main/backup-schedule.ts";
+import { startService } from "../../../src/main/service.ts";
+import { write } from "../../conformance/store-under-test.ts";
+import { viewOf } from "../../fixtures/views.ts";
+import { run } from "../cli/run-command.ts";
+
+const HOUR_MS = 3_600_000;
+
+async function setUp(context: TestContext, settings: Record<string, string> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-schedule-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const backups = join(folder, "backups");
+  const time = { nowMs: Date.parse("2026-11-18T20:00:00Z") };
+  const configOf = (data: string) =>
+    readConfig(
+      {},
+      {
+        SIDEBAND_DATA: join(folder, data),
+        SIDEBAND_BACKUP_DIR: backups,
+        SIDEBAND_LOG_LEVEL: "silent",
+        ...settings,
+      },
+    );
+  const lines: string[] = [];
+  const start = async (data: string) => {
+    const service = await startService(configOf(data), {
+      tcp: false,
+      warm: false,
+      clock: { now: () => time.nowMs },
+      logTo: { write: (line) => void lines.push(line) },
+    });
+    let isClosed = false;
+    const close = async () => {
+      if (!isClosed) await service.close();
+      isClosed = true;
+    };
+    context.after(close);
+    return { ...service, close };
+  };
+  const { core, close } = await start("data");
+  const schedule = backupSchedule(core, configOf("data"), { info: () => {} })!;
+  return { folder, backups, time, core, close, start, schedule, names: () => readdirSync(backups).sort() };
+}
+
+test("a backup is made when the last is older than the setting, and the oldest go when a new one is whole", async (context) => {
+  const { backups, time, core, schedule, names } = await setUp(context, {
+    SIDEBAND_BACKUP_EVERY_H: "6",
+    SIDEBAND_BACKUP_KEEP: "2",
+  });
+  const figure = (name: string, labels = "") => core.metrics.value(name, labels);
+  assert.equal(figure("sideband_backup_last_seconds"), 0);
+  await schedule.run();
+  assert.deepEqual(names(), ["2026-11-18T20-00-00Z"]);
+  time.nowMs += 6 * HOUR_MS - 1;
+  await schedule.run();
+  assert.equal(names().length, 1, "it is not due yet");
+  // What an interrupted backup leaves, and what is no backup of ours.
+  for (const name of ["2026-11-18T21-00-00Z", "mine"]) mkdirSync(join(backups, name));
+  time.nowMs += 1;
+  await schedule.run();
+  assert.deepEqual(names(), ["2026-11-18T20-00-00Z", "2026-11-19T02-00-00Z", "mine"]);
+  time.nowMs += 6 * HOUR_MS;
+  await schedule.run();
+  assert.deepEqual(names(), ["2026-11-19T02-00-00Z", "2026-11-19T08-00-00Z", "mine"]);
+  assert.equal(figure("sideband_backup_last_seconds"), time.nowMs / 1000);
+  assert.equal(figure("sideband_backups_total", 'outcome="ok"'), 3);
+  assert.ok(existsSync(join(backups, names()[1], "master.key")));
+  assert.ok(!existsSync(join(backups, names()[1], "admin.token")));
+});
+
+test("a backup that fails removes none, is counted, and is told to who runs it", async (context) => {
+  const { backups, time, core, schedule, names } = await setUp(context, { SIDEBAND_BACKUP_KEEP: "1" });
+  await schedule.run();
+  time.nowMs += 24 * HOUR_MS;
+  writeFileSync(join(backups, "2026-11-19T20-00-00Z"), "in the way");
+  context.mock.method(core.embedded!, "backup", () => Promise.reject(new Error("no space left on device")));
+  await assert.rejects(schedule.run(), /no space left/);
+  assert.deepEqual(names(), ["2026-11-18T20-00-00Z"]);
+  assert.equal(core.metrics.value("sideband_backups_total", 'outcome="failed"'), 1);
+});
+
+test("a restored backup forgets again, before it answers, who was erased since, and not who came back before it", async (context) => {
+  const { folder, backups, time, core, close, start, schedule, names } = await setUp(context);
+  const { store } = core;
+  for (const user of ["ada", "bob", "eve"]) await store.write(write(user, [[0, user]]));
+  await store.forgetUser("acme", "bob");
+  time.nowMs += 1000;
+  await store.write(write("bob", [[0, "Bob is back"]]));
+  await schedule.run();
+  time.nowMs += 1000;
+  await store.forgetUser("acme", "ada");
+  const list = readFileSync(join(backups, "erasures.list"), "utf8");
+  assert.equal(list.trim().split("\n").length, 2);
+  assert.doesNotMatch(list, /ada|bob|acme/);
+  await close();
+  const data = join(folder, "restored");
+  const restored = await run("backup", "restore", join(backups, names()[0]), "--data", data);
+  assert.equal(restored.status, 0);
+  assert.match(
+    restored.out,
+    /1 erasure since 2026-11-18T20:00:01\.000Z in .*erasures\.list: the next start does them/,
+  );
+  assert.match(restored.out, /not in a backup: admin\.token/);
+  const again = await start("restored");
+  const read = (user: string) => again.core.embedded!.readUser(viewOf(user));
+  assert.equal(await read("ada"), undefined);
+  assert.equal((await read("bob"))?.facts[0].value, "Bob is back");
+  assert.equal((await read("eve"))?.facts[0].value, "eve");
+  assert.ok(!existsSync(join(data, "erase-again.list")));
+});
+
+test("a restore without a list says that who was erased is back, and how to erase them", async (context) => {
+  const { folder, core, close } = await setUp(context);
+  const backup = join(folder, "alone", "backup");
+  assert.equal((await run("backup", "create", backup, "--data", join(folder, "data"))).status, 0);
+  await core.store.write(write("ada", [[0, "Ada"]]));
+  await close();
+  const { status, out } = await run("backup", "restore", backup, "--data", join(folder, "restored"));
+  assert.equal(status, 0);
+  assert.match(
+    out,
+    /is back: no list of erasures was found; "sideband backup erase-again FILE --since MOMENT"/,
+  );
+});

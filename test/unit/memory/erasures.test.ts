@@ -1,0 +1,76 @@
+/** The list of erasures: what is noted of whom, that it names nobody, and what is forgotten again by it. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { eraseAgain, erasuresIn, notedErasures } from "../../../src/memory/erasures.ts";
+import { KeyRing } from "../../../src/memory/key-ring.ts";
+import { viewOf } from "../../fixtures/views.ts";
+import { ACCOUNT, memoryServices } from "./memory-services.ts";
+
+async function setUp(context: TestContext) {
+  const memory = await memoryServices(context, "2026-11-18T20:00:00Z");
+  const { store, clock, write } = memory;
+  const keyRing = new KeyRing([{ id: 7, material: new Uint8Array(32).fill(7) }]);
+  const lines: string[] = [];
+  const add = async (line: string) => void lines.push(line);
+  const noted = notedErasures(store, { keyRing, clock, add });
+  await write("ada", "Ada");
+  await write("eve", "Eve");
+  const inPlaces = ["", "loom", "loom/tree", "tent"].map((place) => ({
+    place,
+    label: "USER.name",
+    value: "Bob",
+  }));
+  for (const change of inPlaces) await store.write({ ...viewOf("bob"), changes: [change] });
+  return { ...memory, keyRing, lines, noted };
+}
+
+test("an erasure is noted before it is done, with its moment and a hash, and without a name; an unknown user is not", async (context) => {
+  const { noted, lines, store, clock, keyRing } = await setUp(context);
+  assert.equal(await noted.forgetUser(ACCOUNT, "nobody"), undefined);
+  assert.deepEqual(lines, []);
+  assert.ok(await noted.forgetUser(ACCOUNT, "ada"));
+  assert.match(lines[0], /^2026-11-18T20:00:00\.000Z 7 [0-9a-f]{64}\n$/);
+  assert.equal(store.readUser(viewOf("ada")), undefined);
+  const failing = notedErasures(store, { keyRing, clock, add: () => Promise.reject(new Error("ENOSPC")) });
+  await assert.rejects(
+    failing.forgetUser(ACCOUNT, "eve"),
+    (error: { code: string; extra: { reason: string } }) => {
+      assert.equal(error.code, "store_unavailable");
+      return /list of erasures cannot be written.*ENOSPC/.test(error.extra.reason);
+    },
+  );
+  assert.ok(store.readUser(viewOf("eve")), "what cannot be noted is not erased");
+});
+
+test("who is on the list is forgotten again, with a project alone where that was erased, and nobody else", async (context) => {
+  const { noted, lines, store, keyRing, write } = await setUp(context);
+  await noted.forgetUser(ACCOUNT, "ada");
+  await noted.forgetUser(ACCOUNT, "bob", "loom");
+  // As a restored backup has them.
+  await write("ada", "Ada");
+  const back = ["loom/tree", "loom"].map((place) => ({ place, label: "USER.name", value: "Bob" }));
+  for (const change of back) await store.write({ ...viewOf("bob"), changes: [change] });
+  const erasures = erasuresIn(lines.join(""));
+  assert.deepEqual(await eraseAgain({ store, keyRing }, erasures), { erased: 2, unreadable: 0 });
+  assert.equal(store.readUser(viewOf("ada")), undefined);
+  assert.ok(store.readUser(viewOf("eve")));
+  assert.deepEqual(await store.listPlaces(ACCOUNT, "bob"), ["", "tent"]);
+  assert.deepEqual(
+    await eraseAgain({ store, keyRing }, erasures),
+    { erased: 0, unreadable: 0 },
+    "it may be repeated",
+  );
+});
+
+test("a hash of another master key tells nothing, and is counted; a line that was cut off is left out", async (context) => {
+  const { noted, lines, store, write } = await setUp(context);
+  await noted.forgetUser(ACCOUNT, "ada");
+  await write("ada", "Ada");
+  const other = new KeyRing([{ id: 8, material: new Uint8Array(32).fill(8) }]);
+  const erasures = erasuresIn(`${lines[0]}${lines[0].slice(0, 50)}`);
+  assert.deepEqual(await eraseAgain({ store, keyRing: other }, erasures), { erased: 0, unreadable: 1 });
+  const impostor = new KeyRing([{ id: 7, material: new Uint8Array(32).fill(9) }]);
+  assert.deepEqual(await eraseAgain({ store, keyRing: impostor }, erasures), { erased: 0, unreadable: 0 });
+  assert.ok(store.readUser(viewOf("ada")));
+});
