@@ -523,6 +523,7 @@ class LabelAnswer(_LabelAnswerRest):
 
 class _ChannelsAnswerRest(TypedDict, total=False):
     strict: bool
+    write: List[str]
     free: int
 
 
@@ -2193,7 +2194,7 @@ class Sideband:
         """What the key has used of its monthly limit."""
         return self._get("/usage", {}, timeout_ms, retries, fail_fast)
 
-    def usage_days(
+    def usage_by_day(
         self, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None, fail_fast: bool = False
     ) -> UsageDaysAnswer:
         """Facts written with the key by day, in the last 31 days."""

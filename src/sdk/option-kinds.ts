@@ -40,13 +40,19 @@ const KINDS = {
   "a Date or a text": (value: unknown) => typeof value === "string" || value instanceof Date,
   'true, false or "certain"': (value: unknown) => typeof value === "boolean" || value === "certain",
   "a number or null": (value: unknown) => typeof value === "number" || value === null,
-  "a list of texts": (value: unknown) => Array.isArray(value),
-  "a list of texts or null": (value: unknown) => Array.isArray(value) || value === null,
+  "a list of texts": isTexts,
+  "a list of texts or null": (value: unknown) => isTexts(value) || value === null,
+  "a text or a function": (value: unknown) => typeof value === "string" || typeof value === "function",
+  "a client": (value: unknown) => typeof value === "object" && value !== null && "context" in value,
 } as const satisfies Record<string, (value: unknown) => boolean>;
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
 
 type Kind = keyof typeof KINDS;
 /** All options of a call. */
-type Kinds<O> = { readonly [Name in keyof Required<O>]: Kind };
+export type Kinds<O> = { readonly [Name in keyof Required<O>]: Kind };
 
 const TEXT: Kind = "a text";
 const NUMBER: Kind = "a number";
