@@ -261,7 +261,10 @@ suite("sideband mcp", { concurrency: false }, () => {
     const { command, args } = launch(["--labels", "lang.*"], env);
     const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
     assert.equal(status, 2);
-    assert.match(stderr, /^sideband mcp: --labels must be 1 to 32 labels, or groups of labels, as in [^\n]+\n$/);
+    assert.match(
+      stderr,
+      /^sideband mcp: --labels must be 1 to 32 labels, or groups of labels, as in [^\n]+\n$/,
+    );
   });
 
   test("with the service away the server starts, and a tool says so within 2 seconds", async () => {
