@@ -435,6 +435,11 @@ export const LabelSetsAnswer = Type.Object({ sets: Type.Array(LabelSet) });
 export const ChannelsAnswer = Type.Object({
   channels: Type.Array(ListedLabel),
   strict: Type.Optional(Type.Boolean({ description: "With a key of an account where nobody makes labels." })),
+  write: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "With a key or token that may write some labels: those, and groups of them (`LANG.*`).",
+    }),
+  ),
   free: Type.Optional(
     Type.Integer({
       description:

@@ -482,7 +482,7 @@ def _quoted(text: str) -> str:
 
 def _labels_text(channels: Sequence[Mapping[str, Any]]) -> str:
     """As src/agent-side/tool-labels.ts writes them."""
-    shown = [channel for channel in channels if not channel.get("hidden")]
+    shown = [channel for channel in channels if not channel.get("hidden") and not channel.get("read_only")]
     own = [channel for channel in shown if channel.get("own")]
     standard = [channel for channel in shown if not channel.get("own")]
     described = _groups_text(own, _described)

@@ -46,7 +46,7 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   addLabelSet: ["addLabelSet", "set"],
   createToken: ["token", "user_id"],
   usage: ["usage"],
-  usageDays: ["usageDays"],
+  usageDays: ["usageByDay"],
   channels: ["channels"],
   demoEncode: ["demo.encode", "label", "value"],
   demoContext: ["demo.context"],
