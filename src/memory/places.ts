@@ -1,7 +1,8 @@
 /**
  * Places: where a person's facts are kept. A person has a place of their own; a project is a place inside it, and a
  * worktree one inside the project. A call names the innermost place by its field `project`. What is written goes where
- * its label's scope says; what is read is merged, and the innermost place counts.
+ * its label's scope says; what is read is merged, and the innermost place counts. Where the project is shared, and the person
+ * shares it, what all its members have is a place between the person's own and the project's (shared-places.ts).
  */
 
 import { elementAt } from "../base/assert.ts";
@@ -9,7 +10,8 @@ import { Failure } from "../base/errors.ts";
 import { PROJECT_SEGMENT_LENGTH_MAX } from "../base/limits.ts";
 import { checkIdentifier, identifierFault } from "./identifiers.ts";
 import type { View } from "./ports.ts";
-import type { Place, Scope } from "./records.ts";
+import type { Place, Scope, WriteScope } from "./records.ts";
+import { isShared, sharedPlace } from "./shared-places.ts";
 
 /** The person's own. */
 export const OWN_PLACE: Place = "";
@@ -36,10 +38,18 @@ export function placesOf(project: string | undefined): readonly Place[] {
   return slash < 0 ? [OWN_PLACE, project] : [OWN_PLACE, project.slice(0, slash), project];
 }
 
+/** The places of a call whose project is shared. */
+export function withShared(places: readonly Place[], project: string): readonly Place[] {
+  return [elementAt(places, 0), sharedPlace(project), ...places.slice(1)];
+}
+
 /** The place among those of a call that a scope means. */
-export function placeFor(scope: Scope, places: readonly Place[]): Place {
+export function placeFor(scope: WriteScope, places: readonly Place[]): Place {
   if (scope === "person") return OWN_PLACE;
-  return scope === "project" ? (places[1] ?? OWN_PLACE) : innermost(places);
+  if (scope === "project") return places[1] ?? OWN_PLACE;
+  return scope === "worktree"
+    ? innermost(places)
+    : (places.slice(1).find((at) => !isShared(at)) ?? OWN_PLACE);
 }
 
 /** The scope that means a place among those of a call. */

@@ -14,6 +14,9 @@ export type Place = string;
 /** Where a label's facts go if a call does not say: `worktree` means the innermost place that the call names. */
 export type Scope = "person" | "project" | "worktree";
 
+/** Where a write goes, whatever its label says: `own` is the person's own place in a project that is shared. */
+export type WriteScope = Scope | "own";
+
 /** A label of an account's own (channels 40 to 255), or what an account has changed of a standard one (0 to 39). */
 export interface LabelRecord {
   readonly channel: number;
@@ -122,6 +125,23 @@ export interface KeyChange {
   readonly tier?: Tier;
   readonly month?: string;
 }
+
+/** That a project is shared, and by whom. (shared-places.ts) */
+export interface ProjectRecord {
+  readonly project: string;
+  /** null: all users of the account. */
+  readonly members: readonly string[] | null;
+  /** What members may do with what they share. */
+  readonly access: KeyAccess;
+  readonly createdAtMs: number;
+}
+
+/** What is made, or changed, of a shared project. */
+export type ProjectChange = Pick<ProjectRecord, "project" | "createdAtMs"> &
+  Partial<Pick<ProjectRecord, "members" | "access">>;
+
+/** `in_use`: facts, or earlier values, are shared in it. */
+export type RemoveProjectOutcome = "removed" | "in_use" | "missing";
 
 /** Who operates the service by name. */
 export interface OperatorRecord {
