@@ -7,7 +7,7 @@
 import { NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
 import { ownZone, SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
-import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
+import type { FactsAnswer, HistoryAnswer, LabelScope, WrittenAnswer } from "../contract/answers.ts";
 import {
   type AgentCallOptions,
   type AgentMemory,
@@ -114,7 +114,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     isForBlock: false,
     annotations: KEEPS,
     async run(memory, userId, input, { allowSecrets, undoIn, ...options } = {}) {
-      const scope = (input.scope ?? undefined) as PlaceKind | undefined;
+      const scope = (input.scope ?? undefined) as LabelScope | undefined;
       if (scope !== undefined && scope !== "person" && options.project === undefined)
         throw new NoProjectError();
       const label = textIn(input, "label");
@@ -210,7 +210,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const { project: _, ...call } = reading(more);
       const options = { ...call, writtenBy };
       const wanted = { description: textIn(input, "description"), scope: input.scope ?? undefined };
-      const terms = wanted as { description: string; scope: PlaceKind | undefined };
+      const terms = wanted as { description: string; scope: LabelScope | undefined };
       const { label, description, scope } = await memory.addLabel(textIn(input, "label"), terms, options);
       const undo = undoIn?.(undefined);
       const how = undo === undefined ? "" : `; undo: ${undo.program} labels remove ${label}${undo.options}`;

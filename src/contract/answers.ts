@@ -12,8 +12,6 @@ import type { Static } from "./type.ts";
 
 /** Whose a fact is. */
 export type PlaceKind = Static<typeof wire.PlaceKind>;
-/** Where a write goes, whatever its label says. */
-export type WriteScope = Static<typeof wire.WriteScopeName>;
 /** Where the facts of a label go. */
 export type LabelScope = Static<typeof wire.ScopeName>;
 /** Where a value comes from: the person said it, an agent concluded it, or it was read somewhere. */

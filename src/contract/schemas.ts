@@ -61,9 +61,10 @@ export const WriteLabels = Type.Optional(
 );
 export const ScopeName = literals(["person", "project", "worktree"]);
 export const Scope = Type.Optional(ScopeName);
-export const WriteScopeName = literals(["person", "project", "worktree", "own"], {
+const PLACE_KINDS = ["person", "project", "worktree", "shared", "own"] as const;
+const WriteScopeName = literals(PLACE_KINDS, {
   description:
-    "Where it goes, whatever its label says. In a shared project `project` is what all members share, and `own` the person's own, which hides the shared fact from that person.",
+    "Where it goes, whatever its label says. In a shared project `project` and `shared` are what all members share, and `own` is the person's own place, which hides it from that person.",
 });
 const WriteScope = Type.Optional(WriteScopeName);
 export const WrittenBy = Type.Optional(
@@ -206,8 +207,9 @@ export const EncodeBody = Type.Object({
 export const Revision = Type.Integer({
   description: "Another, larger number after every write of the user's facts.",
 });
-export const PlaceKind = literals(["person", "project", "worktree", "shared"], {
-  description: "Whose the fact is: the person's, the project's, the worktree's, or a shared project's.",
+export const PlaceKind = literals(PLACE_KINDS, {
+  description:
+    "Whose the fact is: the person's, the project's or the worktree's. In a shared project: `shared`, or the person's `own`.",
 });
 export const AuthorId = Type.Optional(
   Type.String({ description: "Of a shared project's fact: the user_id of who wrote it." }),

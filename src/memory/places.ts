@@ -45,11 +45,27 @@ export function withShared(places: readonly Place[], project: string): readonly 
 
 /** The place among those of a call that a scope means. */
 export function placeFor(scope: WriteScope, places: readonly Place[]): Place {
-  if (scope === "person") return OWN_PLACE;
-  if (scope === "project") return places[1] ?? OWN_PLACE;
-  return scope === "worktree"
-    ? innermost(places)
-    : (places.slice(1).find((at) => !isShared(at)) ?? OWN_PLACE);
+  switch (scope) {
+    case "person":
+      return OWN_PLACE;
+    case "project":
+      return places[1] ?? OWN_PLACE;
+    case "worktree":
+      return innermost(places);
+    case "own":
+      return places.slice(1).find((place) => !isShared(place)) ?? OWN_PLACE;
+    case "shared":
+      return places.find(isShared) ?? refuseUnshared();
+  }
+}
+
+/** Whoever means what is shared does not mean the person's own. */
+function refuseUnshared(): never {
+  throw new Failure(
+    "not_a_member",
+    'The call names no project that is shared with this user. Nothing was written: scope "own" is the user\'s own place.',
+    { param: "scope" },
+  );
 }
 
 /** The scope that means a place among those of a call. */

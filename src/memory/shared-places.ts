@@ -46,6 +46,14 @@ export function sharedIn(places: readonly Place[]): string | undefined {
   return place && projectOfPlace(place);
 }
 
+/** Whether a place is the person's own in a project that is shared. */
+export function isOwnIn(
+  { shared }: { readonly shared?: { readonly project: string } | undefined },
+  place: Place,
+): boolean {
+  return shared?.project === place;
+}
+
 /** Whom an event is told of, and where: nobody has written what happens to a hidden user as a whole. */
 export function toldAs(userId: string, place: Place): { readonly userId: string; readonly place: Place } {
   const project = projectOfUser(userId);

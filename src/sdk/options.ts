@@ -8,7 +8,7 @@
 
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import type { Label } from "../base/channel-labels.ts";
-import type { FactOrigin, PlaceKind } from "../contract/answers.ts";
+import type { FactOrigin, LabelScope, PlaceKind } from "../contract/answers.ts";
 import type { CallOptions, Fetch } from "./transport.ts";
 
 declare const knownAtRunTime: unique symbol;
@@ -121,7 +121,7 @@ export interface ExpectedFact {
 
 /** Where a fact is kept. */
 export interface FactPlace {
-  /** Whose the fact is, whatever its label says. */
+  /** Where the fact goes, whatever its label says; in a shared project `own` is the person's own place in it. */
   scope?: PlaceKind | undefined;
 }
 
@@ -262,7 +262,7 @@ export interface LabelTermsChange {
 export interface OwnLabelTerms extends LabelTermsChange {
   description: string;
   /** Whose its facts are. */
-  scope?: PlaceKind | undefined;
+  scope?: LabelScope | undefined;
 }
 
 export interface TokenOptions extends CallOptions {
