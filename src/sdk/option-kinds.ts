@@ -23,8 +23,11 @@ import type {
   RenameOptions,
   RestoreOptions,
   RollbackOptions,
+  ShareOptions,
   SidebandOptions,
+  TakeOptions,
   TokenOptions,
+  UnshareOptions,
   UsersOptions,
   WriterOptions,
 } from "./options.ts";
@@ -41,6 +44,7 @@ const KINDS = {
   'true, false or "certain"': (value: unknown) => typeof value === "boolean" || value === "certain",
   "a number or null": (value: unknown) => typeof value === "number" || value === null,
   "a list of texts": (value: unknown) => Array.isArray(value),
+  "an object": (value: unknown) => typeof value === "object" && value !== null,
   "a list of texts or null": (value: unknown) => Array.isArray(value) || value === null,
 } as const satisfies Record<string, (value: unknown) => boolean>;
 
@@ -97,8 +101,18 @@ export const ROLLBACK: Kinds<RollbackOptions> = {
   writtenBy: TEXT,
   dryRun: FLAG,
   partial: FLAG,
+  scope: TEXT,
   unchangedSince: MOMENT,
 };
+export const SHARE: Kinds<ShareOptions> = {
+  ...CALL,
+  members: "a list of texts or null",
+  access: TEXT,
+  take: "an object",
+  dryRun: FLAG,
+};
+export const TAKE: Kinds<TakeOptions> = { userId: TEXT, labels: "a list of texts" };
+export const UNSHARE: Kinds<UnshareOptions> = { ...CALL, giveTo: TEXT };
 export const ACCOUNT_WRITER: Kinds<CallOptions & { writtenBy?: string | undefined }> = {
   ...CALL,
   writtenBy: TEXT,
