@@ -11,15 +11,13 @@ import { type Person, sealOwner } from "./places.ts";
 import type { FactRecord, View } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
-import { isOwnIn } from "./shared-places.ts";
+import { type OwnMark, ownMark } from "./shared-places.ts";
 import { viewFor } from "./shared-projects.ts";
 
-export interface DecodedFact {
+export interface DecodedFact extends OwnMark {
   readonly userId: string;
   readonly label: string;
   readonly fact: FactRecord;
-  /** In a project that is shared. */
-  readonly isOwn: boolean;
 }
 
 export interface DecodeInput extends Person {
@@ -45,7 +43,7 @@ export function decodeFact(
     return andThen(read, (fact) =>
       fact === undefined
         ? missing(services, view, label)
-        : { userId, label, fact, isOwn: isOwnIn(view, fact.place) },
+        : { userId, label, fact, ...ownMark(view, fact.place) },
     );
   });
 }
@@ -81,7 +79,7 @@ export async function decodeThroughModel(
     userId,
     label,
     fact,
-    isOwn: isOwnIn(view, fact.place),
+    ...ownMark(view, fact.place),
     verified,
     latencyMs: Math.max(1, Math.ceil(performance.now() - started)),
   };

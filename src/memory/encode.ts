@@ -28,7 +28,7 @@ import type {
 import { dayOf, quotaWindow } from "./quota.ts";
 import type { Place, WriteScope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
-import { isOwnIn } from "./shared-places.ts";
+import { type OwnMark, ownMark } from "./shared-places.ts";
 import { viewFor } from "./shared-projects.ts";
 
 export interface FactInput {
@@ -72,13 +72,11 @@ export interface FactsWrite {
 }
 
 /** A fact that was written. */
-export interface WrittenFact {
+export interface WrittenFact extends OwnMark {
   readonly label: string;
   readonly channel: number;
   readonly value: string;
   readonly place: Place;
-  /** In a project that is shared. */
-  readonly isOwn: boolean;
   readonly revision: number;
   readonly expiresAtMs: number | null;
   /** The fact that was there before. */
@@ -150,9 +148,7 @@ export async function writeFacts(
     : outcome.changes.map(({ before, found: _, ...change }) => ({ ...change, previous: before ?? null }));
   const onChannels = await services.labels.withChannels(caller.account, made);
   const facts = onChannels.flatMap(({ value, previous, ...fact }) =>
-    value === null
-      ? []
-      : [{ ...fact, value, isOwn: isOwnIn(view, fact.place), previous: previous ?? undefined }],
+    value === null ? [] : [{ ...fact, value, ...ownMark(view, fact.place), previous: previous ?? undefined }],
   );
   const [{ channel }] =
     onChannels.length > 0 ? onChannels : await services.labels.withChannels(caller.account, [{ label }]);

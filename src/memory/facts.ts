@@ -10,17 +10,16 @@ import type { ErasedCounts, FactRecord, View } from "./ports.ts";
 import { disown } from "./project-sharing.ts";
 import type { WriteScope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
-import { isOwnIn } from "./shared-places.ts";
+import { type OwnMark, ownMark } from "./shared-places.ts";
 import { viewFor } from "./shared-projects.ts";
 
 /** A fact, and what its label is for, where the person has made it and said so. */
-export type DescribedFact = OnChannel<FactRecord> & {
-  readonly description?: string | null | undefined;
-  /** What is shared on the label, where a person's own counts. */
-  readonly hides?: FactRecord | undefined;
-  /** In a project that is shared. */
-  readonly isOwn?: boolean | undefined;
-};
+export type DescribedFact = OnChannel<FactRecord> &
+  OwnMark & {
+    readonly description?: string | null | undefined;
+    /** What is shared on the label, where a person's own counts. */
+    readonly hides?: FactRecord | undefined;
+  };
 
 /** In channel order. */
 export async function listFacts(
@@ -33,7 +32,7 @@ export async function listFacts(
   const state = await services.store.readUser(view);
   const found = await services.labels.withChannels(account, state?.facts ?? []);
   const facts: DescribedFact[] =
-    view.shared === undefined ? found : found.map((fact) => ({ ...fact, isOwn: isOwnIn(view, fact.place) }));
+    view.shared === undefined ? found : found.map((fact) => ({ ...fact, ...ownMark(view, fact.place) }));
   facts.sort(byChannel);
   if (!details) return facts;
   const hidden = await hiddenFacts(services, view);

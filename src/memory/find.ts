@@ -7,7 +7,7 @@ import { RANKED_MAX, reciprocalRankFusion } from "../find/meaning.ts";
 import type { Person } from "./places.ts";
 import type { FactRecord } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
-import { isOwnIn } from "./shared-places.ts";
+import { type OwnMark, ownMark } from "./shared-places.ts";
 import { viewFor } from "./shared-projects.ts";
 
 /** Facts that are found where a call does not say how many. */
@@ -20,12 +20,10 @@ export interface FindInput extends Person {
   readonly everywhere?: boolean | undefined;
 }
 
-export interface FoundRecord {
+export interface FoundRecord extends OwnMark {
   readonly record: FactRecord;
   readonly score: number;
   readonly isGuess: boolean;
-  /** In a project that is shared. */
-  readonly isOwn: boolean;
 }
 
 export interface FoundRecords {
@@ -58,7 +56,7 @@ export async function findUserFacts(
       record,
       score,
       isGuess,
-      isOwn: isOwnIn(view, record.place),
+      ...ownMark(view, record.place),
     })),
   };
 }

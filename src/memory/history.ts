@@ -18,17 +18,15 @@ import { innermost, isInside, OWN_PLACE, type Person } from "./places.ts";
 import type { EarlierFact, FactRecord, UserLife, View } from "./ports.ts";
 import type { Place } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
-import { isOwnIn, isShared } from "./shared-places.ts";
+import { isShared, type OwnMark, ownMark } from "./shared-places.ts";
 import { viewFor } from "./shared-projects.ts";
 
 /** A value of a fact: the present one, or one that has ended. */
 export type KeptValue = FactRecord | EarlierFact;
 
-export interface FactHistory {
+export interface FactHistory extends OwnMark {
   readonly label: string;
   readonly place: Place;
-  /** In a project that is shared. */
-  readonly isOwn: boolean;
   /** The newest first. */
   readonly revisions: readonly KeptValue[];
 }
@@ -58,7 +56,7 @@ export async function factHistory(
   return {
     label,
     place: found.place,
-    isOwn: isOwnIn(view, found.place),
+    ...ownMark(view, found.place),
     revisions: found.present === undefined ? revisions : [found.present, ...revisions],
   };
 }

@@ -6,13 +6,14 @@
 
 import { assert } from "../base/assert.ts";
 import { scopeOfLabel } from "../base/channel-labels.ts";
-import { Failure, invalidRequest } from "../base/errors.ts";
-import { PROJECT_MEMBERS_MAX, SHARED_PROJECTS_MAX } from "../base/limits.ts";
+import { Failure } from "../base/errors.ts";
+import { SHARED_PROJECTS_MAX } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { isMember } from "./law/sharing.ts";
-import { OWN_PLACE, placesOf } from "./places.ts";
+import { OWN_PLACE } from "./places.ts";
 import type { MoveChange, SharedProject } from "./ports.ts";
+import { checkMembers, checkProjectName } from "./project-records.ts";
 import type { KeyAccess, ProjectRecord } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 import { projectUser, sharedPlace } from "./shared-places.ts";
@@ -167,27 +168,6 @@ export async function knownProject(
 
 export function unknownProject(project: string): Failure {
   return new Failure("not_found", `The account shares no project ${project}.`, { param: "project" });
-}
-
-function checkProjectName(project: string): void {
-  if (project.includes("/"))
-    throw invalidRequest("project", "project must be a project, without a worktree.");
-  placesOf(project);
-}
-
-function checkMembers(members: readonly string[]): void {
-  if (members.length > PROJECT_MEMBERS_MAX || new Set(members).size < members.length)
-    throw invalidRequest(
-      "members",
-      `members are at most ${withThousands(PROJECT_MEMBERS_MAX)} user_ids, each once, or null for all of the account.`,
-    );
-  for (const userId of members) {
-    try {
-      checkIdentifier(userId, "user_id");
-    } catch (error) {
-      throw error instanceof Failure ? invalidRequest("members", `A member's ${error.message}`) : error;
-    }
-  }
 }
 
 function notAMember(param: string, userId: string): Failure {

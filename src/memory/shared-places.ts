@@ -46,12 +46,16 @@ export function sharedIn(places: readonly Place[]): string | undefined {
   return place && projectOfPlace(place);
 }
 
-/** Whether a place is the person's own in a project that is shared. */
-export function isOwnIn(
+/** Of a place that is the person's own in a project that is shared: nothing else tells it from what is shared there. */
+export interface OwnMark {
+  readonly isOwn?: true;
+}
+
+export function ownMark(
   { shared }: { readonly shared?: { readonly project: string } | undefined },
   place: Place,
-): boolean {
-  return shared?.project === place;
+): OwnMark {
+  return shared?.project === place ? { isOwn: true } : {};
 }
 
 /** Whom an event is told of, and where: nobody has written what happens to a hidden user as a whole. */

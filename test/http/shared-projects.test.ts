@@ -10,7 +10,8 @@ let count = 0;
 
 /** A project of its own for each test. */
 function team(...members: string[]) {
-  const project = `loom-${(count += 1)}`;
+  count += 1;
+  const project = `loom-${count}`;
   const call = (method: string, path: string, body?: object, key?: string): Promise<Answer> =>
     memory.running.call(method, path, { ...(body && { body }), ...(key && { key }) });
   const put = (body: object, key?: string) => call("PUT", `/projects/${project}`, body, key);
