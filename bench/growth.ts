@@ -121,7 +121,7 @@ async function hintCpuMs(count: number): Promise<number> {
     const asked = labelAt(round % count).replace("thing", "thinng");
     const { extra } = await unknownTo(
       { labels, store, groups: ALL_GROUPS },
-      { account: "a", userId: "u" },
+      { account: "a", userId: "u", places: [""] },
       asked,
     );
     if (extra.hint !== undefined && typeof extra.hint !== "string") throw new Error("a hint is a label");

@@ -67,6 +67,17 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await callOperation(target, "encode", { body: { ...USER, ...DEADLINE, project: "loom-old" } });
   await example("moveProject", { body: { ...USER, from: "loom-old", to: "loom-3f2a9c81d04e" } });
   await example("users");
+  const shared = { project: "loom-3f2a9c81d04e" };
+  await callOperation(target, "encode", {
+    body: { ...USER, label: "PROJ.goal", value: "Ship it", ...shared },
+  });
+  await example("shareProject", {
+    params: shared,
+    body: { shared: true, members: [USER.user_id, "bo"], take: USER },
+  });
+  await example("projects");
+  await example("project", { params: shared });
+  await example("eraseProject", { params: shared });
   await example("export", { query: USER });
   made.events = { query: USER, status: 200, answer: await firstEvent(target) };
   const wife = { label: "FAMILY.wife", description: "What the user's wife is called", example: "Chidi" };

@@ -108,7 +108,10 @@ UNCHANGED = _Unchanged()
 # -- answers, made of the schemas of the service: npm run docs ---------------------------------------------------------
 
 
-PlaceKind = Literal["person", "project", "worktree"]
+PlaceKind = Literal["person", "project", "worktree", "shared", "own"]
+
+
+LabelScope = Literal["person", "project", "worktree"]
 
 
 FactOrigin = Literal["said", "concluded", "read"]
@@ -116,6 +119,7 @@ FactOrigin = Literal["said", "concluded", "read"]
 
 class _PreviousFactRest(TypedDict, total=False):
     written_by: str
+    user_id: str
 
 
 class PreviousFact(_PreviousFactRest):
@@ -240,6 +244,7 @@ class _DecodeAnswerRest(TypedDict, total=False):
     written_by: str
     expires_at: str
     place: PlaceKind
+    written_by_user_id: str
     origin: FactOrigin
     pinned: bool
 
@@ -256,6 +261,7 @@ class _DetailedDecodeAnswerRest(TypedDict, total=False):
     verified: bool
     written_by: str
     expires_at: str
+    written_by_user_id: str
     origin: FactOrigin
     pinned: bool
 
@@ -274,6 +280,7 @@ class DetailedDecodeAnswer(_DetailedDecodeAnswerRest):
 class _DetailedModelDecodeAnswerRest(TypedDict, total=False):
     written_by: str
     expires_at: str
+    written_by_user_id: str
     origin: FactOrigin
     pinned: bool
 
@@ -301,8 +308,10 @@ class FlushAnswer(TypedDict):
 class _StoredFactRest(TypedDict, total=False):
     place: PlaceKind
     written_by: str
+    user_id: str
     expires_at: str
     description: str
+    hides: PreviousFact
     origin: FactOrigin
     pinned: bool
 
@@ -340,7 +349,11 @@ class Receipt(TypedDict):
     signature: str
 
 
-class ReceiptedErasureAnswer(TypedDict):
+class _ReceiptedErasureAnswerRest(TypedDict, total=False):
+    left: List[LeftInProject]
+
+
+class ReceiptedErasureAnswer(_ReceiptedErasureAnswerRest):
     status: Literal["ok"]
     receipt: Receipt
 
@@ -390,6 +403,7 @@ class UsageAnswer(_UsageAnswerRest):
 
 class _FactRevisionRest(TypedDict, total=False):
     written_by: str
+    user_id: str
     session_id: str
     ended: Literal["replaced", "forgotten", "expired", "renamed"]
     ended_at: str
@@ -413,6 +427,7 @@ class HistoryAnswer(TypedDict):
 
 class _PlacedLabelRest(TypedDict, total=False):
     project: str
+    place: Literal["shared"]
 
 
 class PlacedLabel(_PlacedLabelRest):
@@ -421,8 +436,10 @@ class PlacedLabel(_PlacedLabelRest):
 
 class _FactChangeRest(TypedDict, total=False):
     project: str
+    place: Literal["shared"]
     was: str
     written_by: str
+    user_id: str
     session_id: str
     renamed_from: str
     origin: FactOrigin
@@ -457,6 +474,7 @@ class MoveProjectAnswer(TypedDict):
 
 class _RolledBackFactRest(TypedDict, total=False):
     project: str
+    place: Literal["shared"]
 
 
 _RolledBackFactAlways = TypedDict("_RolledBackFactAlways", {"label": str, "from": Optional[str], "to": Optional[str]})
@@ -488,9 +506,66 @@ class UsersAnswer(TypedDict):
     next_cursor: Optional[str]
 
 
+class TakenFact(TypedDict):
+    label: str
+    value: str
+
+
+class _SharedProjectAnswerRest(TypedDict, total=False):
+    created_at: str
+    members: Optional[List[str]]
+    given: int
+
+
+class SharedProjectAnswer(_SharedProjectAnswerRest):
+    project: str
+    shared: bool
+    access: Literal["read", "write"]
+    facts: int
+    taken: List[TakenFact]
+
+
+class _ProjectAnswerRest(TypedDict, total=False):
+    created_at: str
+    members: Optional[List[str]]
+
+
+class ProjectAnswer(_ProjectAnswerRest):
+    project: str
+    shared: bool
+    access: Literal["read", "write"]
+    facts: int
+
+
+class _ListedProjectRest(TypedDict, total=False):
+    created_at: str
+    member_count: Optional[int]
+
+
+class ListedProject(_ListedProjectRest):
+    project: str
+    shared: bool
+    access: Literal["read", "write"]
+
+
+class ProjectsAnswer(TypedDict):
+    projects: List[ListedProject]
+
+
+class ErasedProjectAnswer(TypedDict):
+    status: Literal["ok"]
+    erased: int
+
+
+class LeftInProject(TypedDict):
+    project: str
+    values: int
+    why: str
+
+
 class _ListedLabelRest(TypedDict, total=False):
     own: bool
-    scope: PlaceKind
+    scope: LabelScope
     hidden: bool
     one_of: List[str]
     max_bytes: int
@@ -526,7 +601,7 @@ class LabelAnswer(_LabelAnswerRest):
     description: str
     example: str
     own: bool
-    scope: PlaceKind
+    scope: LabelScope
     hidden: bool
 
 
@@ -552,7 +627,7 @@ class SetLabel(TypedDict):
     label: str
     description: str
     example: str
-    scope: PlaceKind
+    scope: LabelScope
 
 
 class LabelSet(TypedDict):
@@ -577,6 +652,7 @@ class TokenAnswer(TypedDict):
 class _FoundFactRest(TypedDict, total=False):
     project: str
     written_by: str
+    user_id: str
     expires_at: str
     origin: FactOrigin
     guess: Literal["true"]
@@ -1511,6 +1587,20 @@ def _given(fields: Mapping[str, Any]) -> Dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def _project_path(project: str) -> str:
+    return f"/projects/{urllib.parse.quote(project, safe='')}"
+
+
+def _taking(take: Optional[Mapping[str, Any]]) -> Optional[Dict[str, Any]]:
+    """What of a member comes along when a project is shared."""
+    if take is None:
+        return None
+    unknown = sorted(set(take) - {"user_id", "labels"})
+    if unknown or "user_id" not in take:
+        raise TypeError(f"take has user_id, and labels where not all come along; not {', '.join(unknown) or 'nothing'}")
+    return _given({"user_id": _checked_user(take["user_id"]), "labels": take.get("labels")})
+
+
 # -- memory inside a prompt: as src/agent-side/memory-section.ts and escaped-text.ts write it, byte for byte -------------
 
 _OPEN = "<sideband-memory>"
@@ -2016,13 +2106,16 @@ class Sideband:
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
         unchanged_since: Optional[Moment] = None,
+        scope: Optional[Literal["project"]] = None,
     ) -> RollbackAnswer:
         """Puts a user's facts back to a moment, all or none. With `dry_run` it only lists what would change; with `partial`
         it goes back also where the history of some labels does not reach that far; with `unchanged_since` only facts
-        that have not changed since that moment go back."""
+        that have not changed since that moment go back; with `scope` "project", in a shared project, only what its members
+        share, which otherwise never does."""
         writer = self._writer(user_id, project, written_by, session_id)
         since = None if unchanged_since is None else _iso_moment("unchanged_since", unchanged_since)
         terms = {"to": _iso_moment("to", to), "dry_run": dry_run, "partial": partial, "unchanged_since": since}
+        terms = {**terms, "scope": scope}
         body = _given({**writer, **terms})
         # A late second arrival would take back what was written since.
         retry: Literal["always", "refused"] = "always" if dry_run else "refused"
@@ -2349,6 +2442,63 @@ class Sideband:
         """Removes a label of the account's own that nothing has. `label_in_use` where a user has a fact or a history with it."""
         path = f"/channels/{urllib.parse.quote(label, safe='')}"
         return self._call(_Call("DELETE", path, "refused", timeout_ms=timeout_ms, retries=retries))
+
+    def projects(
+        self, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None, fail_fast: bool = False
+    ) -> ProjectsAnswer:
+        """The projects of the account that are shared."""
+        return self._get("/projects", {}, timeout_ms, retries, fail_fast)
+
+    def project(
+        self,
+        project: str,
+        *,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+        fail_fast: bool = False,
+    ) -> ProjectAnswer:
+        """A shared project: who shares it, and how many facts."""
+        return self._get(_project_path(project), {}, timeout_ms, retries, fail_fast)
+
+    def share_project(
+        self,
+        project: str,
+        *,
+        members: Union[Sequence[str], None, _Unchanged] = UNCHANGED,
+        access: Optional[Literal["read", "write"]] = None,
+        take: Optional[Mapping[str, Any]] = None,
+        dry_run: Optional[bool] = None,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+    ) -> SharedProjectAnswer:
+        """Shares a project, or changes who shares it: `members` are user_ids, or None for all of the account. Nothing that a
+        person has becomes shared unless `take` says so: {"user_id": …, "labels": […]}; with `dry_run` that is only listed."""
+        body: Dict[str, Any] = {"shared": True, **_given({"access": access, "take": _taking(take), "dry_run": dry_run})}
+        if not isinstance(members, _Unchanged):
+            body["members"] = None if members is None else list(members)
+        # What was taken is not there a second time.
+        retry: Literal["always", "refused"] = "always" if take is None or dry_run else "refused"
+        path = _project_path(project)
+        return self._call(_Call("PUT", path, retry, body=body, timeout_ms=timeout_ms, retries=retries))
+
+    def unshare_project(
+        self,
+        project: str,
+        *,
+        give_to: Optional[str] = None,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+    ) -> SharedProjectAnswer:
+        """Ends the sharing. `give_to` names the member who gets what was shared; `project_has_facts` without one."""
+        body = _given({"shared": False, "give_to": give_to})
+        path = _project_path(project)
+        return self._call(_Call("PUT", path, "refused", body=body, timeout_ms=timeout_ms, retries=retries))
+
+    def erase_project(
+        self, project: str, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None
+    ) -> ErasedProjectAnswer:
+        """Ends the sharing, and erases what was shared, with its history, for all."""
+        return self._call(_Call("DELETE", _project_path(project), "refused", timeout_ms=timeout_ms, retries=retries))
 
     def strict_labels(
         self, strict: bool, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None

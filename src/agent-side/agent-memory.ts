@@ -15,13 +15,14 @@ import type {
   ForgetAnswer,
   HistoryAnswer,
   LabelAnswer,
+  LabelScope,
   PlaceKind,
   ReadAnswer,
   WrittenAnswer,
 } from "../contract/answers.ts";
 import type { SectionParts } from "./memory-section.ts";
 
-export const PLACE_KINDS = ["person", "project", "worktree"] as const satisfies readonly PlaceKind[];
+export const PLACE_KINDS = ["person", "project", "worktree"] as const satisfies readonly LabelScope[];
 
 export interface AgentCallOptions {
   timeoutMs?: number | undefined;
@@ -88,7 +89,7 @@ export interface NewLabelTerms {
   maxBytes?: number | undefined;
   /** How long its facts live unless they say otherwise, in seconds. */
   ttlS?: number | undefined;
-  scope?: PlaceKind | undefined;
+  scope?: LabelScope | undefined;
   /** Not offered to agents and pages. */
   hidden?: boolean | undefined;
 }

@@ -7,7 +7,7 @@
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
 import type { LabelPatterns } from "../base/label-patterns.ts";
 import { ownZone, SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
-import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
+import type { FactsAnswer, HistoryAnswer, LabelScope, WrittenAnswer } from "../contract/answers.ts";
 import {
   type AgentCallOptions,
   type AgentMemory,
@@ -120,7 +120,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     writes: ({ label }) => [label],
     annotations: KEEPS,
     async run(memory, userId, input, { allowSecrets, undoIn, ...options } = {}) {
-      const scope = (input.scope ?? undefined) as PlaceKind | undefined;
+      const scope = (input.scope ?? undefined) as LabelScope | undefined;
       if (scope !== undefined && scope !== "person" && options.project === undefined)
         throw new NoProjectError();
       const label = textIn(input, "label");
@@ -218,7 +218,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const { project: _, ...call } = reading(more);
       const options = { ...call, writtenBy };
       const wanted = { description: textIn(input, "description"), scope: input.scope ?? undefined };
-      const terms = wanted as { description: string; scope: PlaceKind | undefined };
+      const terms = wanted as { description: string; scope: LabelScope | undefined };
       const { label, description, scope } = await memory.addLabel(textIn(input, "label"), terms, options);
       const undo = undoIn?.(undefined);
       const how = undo === undefined ? "" : `; undo: ${undo.program} labels remove ${label}${undo.options}`;

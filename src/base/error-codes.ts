@@ -73,6 +73,12 @@ export const ERRORS = errorTable({
     meaning:
       "The key may write some labels only, or the label is for the account's own key (`writers`). Nothing was written: a call that would change several labels is refused as a whole.",
   },
+  not_a_member: {
+    status: 403,
+    title: "Not a member",
+    meaning:
+      "The project is shared, and this user does not share it, not any more, or only reads it; `detail` says which. Nothing was written. `PUT /projects/{project}` says who shares it.",
+  },
   origin_not_allowed: {
     status: 403,
     title: "Origin not allowed",
@@ -145,6 +151,18 @@ export const ERRORS = errorTable({
     title: "No more labels",
     meaning:
       "The account has 216 labels of its own, or 256 KiB of names, descriptions, examples and `one_of`, which is all that there can be; `detail` says which.",
+  },
+  project_has_facts: {
+    status: 409,
+    title: "Project has facts",
+    meaning:
+      "What is shared in the project would have no owner. Name the member who gets it (`give_to`), or erase it for all: `DELETE /projects/{project}`.",
+  },
+  projects_full: {
+    status: 409,
+    title: "No more shared projects",
+    meaning:
+      "The account shares 1,000 projects, which is all that there can be. End the sharing of one first.",
   },
   revision_mismatch: {
     status: 412,

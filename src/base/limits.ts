@@ -32,6 +32,9 @@ export const TIME_MS_MAX = 2 ** 48 - 1;
 export const FACTS_MAX = 10_000;
 /** Facts in one place: the person's own, a project or a worktree. */
 export const PLACE_FACTS_MAX = 1_000;
+/** Projects of an account that are shared, and those who share one, where they are named. */
+export const SHARED_PROJECTS_MAX = 1_000;
+export const PROJECT_MEMBERS_MAX = 1_000;
 /** Projects and worktrees of a person that have facts. */
 export const PLACES_MAX = 1_000;
 /** Earlier values of a fact that are kept, at most and where nothing is set. */

@@ -6,11 +6,14 @@
 import type * as erasure from "./erasure-schemas.ts";
 import type * as keys from "./key-schemas.ts";
 import type * as life from "./life-schemas.ts";
+import type * as project from "./project-schemas.ts";
 import type * as wire from "./schemas.ts";
 import type { Static } from "./type.ts";
 
 /** Whose a fact is. */
 export type PlaceKind = Static<typeof wire.PlaceKind>;
+/** Where the facts of a label go. */
+export type LabelScope = Static<typeof wire.ScopeName>;
 /** Where a value comes from: the person said it, an agent concluded it, or it was read somewhere. */
 export type FactOrigin = Static<typeof wire.FactOrigin>;
 export type CarriedFact = Static<typeof wire.CarriedFact>;
@@ -67,6 +70,17 @@ export type RolledBackFact = Static<typeof life.RolledBackFact>;
 export type RollbackAnswer = Static<typeof life.RollbackAnswer>;
 export type ListedUser = Static<typeof life.ListedUser>;
 export type UsersAnswer = Static<typeof life.UsersAnswer>;
+/** A fact that was taken along when a project was shared, or would be. */
+export type TakenFact = Static<typeof project.TakenFact>;
+/** A shared project, and what of a member was moved to it. */
+export type SharedProjectAnswer = Static<typeof project.SharedProjectAnswer>;
+/** A shared project. */
+export type ProjectAnswer = Static<typeof project.ProjectAnswer>;
+export type ListedProject = Static<typeof project.ListedProject>;
+export type ProjectsAnswer = Static<typeof project.ProjectsAnswer>;
+export type ErasedProjectAnswer = Static<typeof project.ErasedProjectAnswer>;
+/** What an erased user had written in a shared project, and stays there without the user's name. */
+export type LeftInProject = Static<typeof erasure.LeftInProject>;
 /** One of the 40 labels; with a key, a label of the account. */
 export type ListedLabel = Static<typeof wire.ListedLabel>;
 /** A label of an account. */

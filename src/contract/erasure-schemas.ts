@@ -30,5 +30,19 @@ export const Receipt = Type.Object({
   key: Type.Integer({ description: "The master key that it is signed with." }),
   signature: Type.String({ description: "`sideband verify-receipt` checks it." }),
 });
-export const ErasureAnswer = Type.Object({ status: wire.Ok, receipt: Type.Optional(Receipt) });
+export const LeftInProject = Type.Object({
+  project: Type.String(),
+  values: Type.Integer({ description: "Facts and earlier values that the user had written." }),
+  why: Type.String(),
+});
+export const ErasureAnswer = Type.Object({
+  status: wire.Ok,
+  receipt: Type.Optional(Receipt),
+  left: Type.Optional(
+    Type.Array(LeftInProject, {
+      description:
+        "Only with `details`, where there is any: what stays in shared projects, without the user's name.",
+    }),
+  ),
+});
 export const ReceiptedErasureAnswer = requiring(ErasureAnswer, "receipt");

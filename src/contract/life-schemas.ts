@@ -23,6 +23,9 @@ export const PlacedLabel = Type.Object({
   project: Type.Optional(
     Type.String({ description: "The project or worktree; absent for the person's own." }),
   ),
+  place: Type.Optional(
+    Type.Literal("shared", { description: "Only where it is what the members of the project share." }),
+  ),
 });
 
 export const AppendBody = Type.Object({
@@ -39,7 +42,7 @@ export const RemoveBody = Type.Object({
   label: wire.Label,
   item: Item,
   project: wire.Project,
-  scope: wire.Scope,
+  scope: wire.FactTerms.scope,
   ...wire.Writer,
   details: wire.Details,
 });
@@ -66,6 +69,7 @@ export const FactRevision = Type.Object({
   value: Type.String(),
   updated_at: wire.Time,
   written_by: Type.Optional(Type.String()),
+  user_id: wire.AuthorId,
   session_id: Type.Optional(Type.String()),
   ended: Type.Optional(
     literals(["replaced", "forgotten", "expired", "renamed"], {
@@ -112,6 +116,7 @@ export const FactChange = Type.Object({
   revision: wire.Revision,
   at: wire.Time,
   written_by: Type.Optional(Type.String()),
+  user_id: wire.AuthorId,
   session_id: Type.Optional(Type.String()),
   renamed_from: Type.Optional(Type.String({ description: "The label that a renamed fact had." })),
   origin: wire.Origin,
@@ -126,6 +131,12 @@ export const RollbackBody = Type.Object({
   user_id: wire.UserId,
   to: Moment,
   project: wire.Project,
+  scope: Type.Optional(
+    Type.Literal("project", {
+      description:
+        "In a shared project: only what its members share goes back. Without it that never does. Not with a worktree.",
+    }),
+  ),
   dry_run: Type.Optional(Type.Boolean({ description: "Only lists what would change." })),
   partial: Type.Optional(
     Type.Boolean({
@@ -268,6 +279,7 @@ export const FoundFact = Type.Object({
   project: PlacedLabel.properties.project,
   updated_at: wire.Time,
   written_by: Type.Optional(Type.String()),
+  user_id: wire.AuthorId,
   expires_at: Type.Optional(wire.Time),
   origin: wire.Origin,
   score: Type.Number({ description: "More than 0, at most 1, to compare the facts of one answer." }),

@@ -24,7 +24,7 @@ export type Operation = OperationTerms &
   );
 
 interface OperationTerms {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly summary: string;
   readonly query?: TSchema;

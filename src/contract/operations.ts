@@ -22,6 +22,7 @@ import {
   WITH_BODY,
   WRITES_USER,
 } from "./operation.ts";
+import { PROJECT_OPERATIONS } from "./project-operations.ts";
 import * as wire from "./schemas.ts";
 
 const BLOCKS = ["invalid_request", "overloaded"] as const;
@@ -144,6 +145,7 @@ export const OPERATIONS = {
     errors: ["invalid_request", ...WITH_BODY, "read_only_key"],
   },
   ...LIFE_OPERATIONS,
+  ...PROJECT_OPERATIONS,
   usage: {
     method: "GET",
     path: "/usage",

@@ -61,6 +61,12 @@ export const WriteLabels = Type.Optional(
 );
 export const ScopeName = literals(["person", "project", "worktree"]);
 export const Scope = Type.Optional(ScopeName);
+const PLACE_KINDS = ["person", "project", "worktree", "shared", "own"] as const;
+const WriteScopeName = literals(PLACE_KINDS, {
+  description:
+    "Where it goes, whatever its label says. In a shared project `project` and `shared` are what all members share, and `own` is the person's own place, which hides it from that person.",
+});
+const WriteScope = Type.Optional(WriteScopeName);
 export const WrittenBy = Type.Optional(
   Type.String({
     minLength: 1,
@@ -99,7 +105,7 @@ const Pinned = Type.Optional(
   }),
 );
 export const FactTerms = {
-  scope: Scope,
+  scope: WriteScope,
   ttl_s: TtlS,
   expires_at: ExpiresAt,
   new_label: NewLabel,
@@ -168,7 +174,7 @@ export const ForgetQuery = Type.Object({
   user_id: UserId,
   label: Label,
   project: Project,
-  scope: Scope,
+  scope: WriteScope,
   keep_history: Type.Optional(
     Type.String({
       ...FLAG,
@@ -201,14 +207,19 @@ export const EncodeBody = Type.Object({
 export const Revision = Type.Integer({
   description: "Another, larger number after every write of the user's facts.",
 });
-export const PlaceKind = Type.Union(ScopeName.anyOf, {
-  description: "Whose the fact is: the person's, the project's or the worktree's.",
+export const PlaceKind = literals(PLACE_KINDS, {
+  description:
+    "Whose the fact is: the person's, the project's or the worktree's. In a shared project: `shared`, or the person's `own`.",
 });
+export const AuthorId = Type.Optional(
+  Type.String({ description: "Of a shared project's fact: the user_id of who wrote it." }),
+);
 export const PreviousFact = Type.Object({
   value: Type.String(),
   revision: Revision,
   updated_at: Time,
   written_by: Type.Optional(Type.String()),
+  user_id: AuthorId,
 });
 /** With `details`. */
 const WrittenDetails = {
@@ -332,6 +343,7 @@ export const DecodeAnswer = Type.Object({
   written_by: Type.Optional(Type.String()),
   expires_at: Type.Optional(Time),
   place: Type.Optional(PlaceKind),
+  written_by_user_id: AuthorId,
   origin: Origin,
   pinned: Pinned,
 });
@@ -376,9 +388,16 @@ export const StoredFact = Type.Object({
   updated_at: Time,
   place: Type.Optional(PlaceKind),
   written_by: Type.Optional(Type.String()),
+  user_id: AuthorId,
   expires_at: Type.Optional(Time),
   description: Type.Optional(
     Type.String({ description: "Only with `details`: what a label of the person's own is for." }),
+  ),
+  hides: Type.Optional(
+    Type.Object(PreviousFact.properties, {
+      description:
+        "Only with `details`: the shared project's fact on this label, where the person's own hides it.",
+    }),
   ),
   origin: Origin,
   pinned: Pinned,

@@ -4,7 +4,7 @@
  */
 
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
-import type { PlaceKind } from "../contract/answers.ts";
+import type { LabelScope } from "../contract/answers.ts";
 import { chosenUser, type FoundMemory } from "./findings.ts";
 import { fieldOf, type LocatedValue, listIn, textField } from "./located-json.ts";
 
@@ -70,7 +70,7 @@ function labelOf(record: LocatedValue | undefined): NonNullable<FoundMemory["lab
       oneOf: oneOf.length === 0 ? undefined : oneOf,
       maxBytes: numberIn("maxBytes"),
       ttlS: numberIn("ttlS"),
-      scope: textField(record, "scope") as PlaceKind | undefined,
+      scope: textField(record, "scope") as LabelScope | undefined,
       hidden: fieldOf(record, "hidden")?.value === true,
     },
   ];

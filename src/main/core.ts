@@ -29,6 +29,8 @@ import { Meaning } from "../memory/meaning.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { SharedEvents } from "../memory/shared-events.ts";
+import { SharedProjects } from "../memory/shared-projects.ts";
+import { sharedReads } from "../memory/shared-reads.ts";
 import { TokenCounts } from "../memory/token-count.ts";
 import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
@@ -69,7 +71,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const turns = new FairTurns();
   if (options.newMasterKey === false) requireNamedKey(config);
   const found = await openStore(config, { ...options, metrics, turns });
-  const { store: opened, embedded, eventLog, clock, compact, historyMax } = found;
+  const { embedded, eventLog, clock, compact, historyMax } = found;
+  const opened = sharedReads(found.store);
   const keyRing = new KeyRing(await openMasterKeys(config, found));
   const workers = new BlockThreads({
     start: startWorker(options.blockWorker ?? BLOCK_WORKER),
@@ -101,6 +104,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     labels,
     events,
     blocks,
+    projects: new SharedProjects(store),
     flushes: new SharedWork<FlushedBlock>(),
     turns,
     idempotency: new IdempotencyGate(keyRing.digestSecrets),

@@ -98,7 +98,7 @@ function reads(services: MemoryServices, caller: MemoryCaller, read: ForUser) {
     decode: (user, label, { project } = {}) =>
       read(user, async (userId) => {
         const decoded = await decodeFact(services, account, { userId, label, project });
-        return { ...decodeAnswer(decoded), ...factDetails(decoded.fact) };
+        return { ...decodeAnswer(decoded), ...factDetails(decoded) };
       }),
     facts: (user, { project } = {}) =>
       read(user, async (userId) =>

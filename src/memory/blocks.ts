@@ -23,6 +23,7 @@ import { innermost, sealOwner } from "./places.ts";
 import type { FactRecord, Store, UserState, View } from "./ports.ts";
 import type { Place } from "./records.ts";
 import { acceptedState } from "./review.ts";
+import { ownStamp, readViewStamp } from "./shared-reads.ts";
 
 export interface UserBlock {
   readonly userId: string;
@@ -39,8 +40,9 @@ export interface UserBlock {
   readonly nextEndMs: number | null;
 }
 
-/** The blocks of one user at several places, of one state. */
+/** The blocks of one user at several places, of one state; what is shared there has states of its own. */
 interface UserBlocks {
+  /** The part of it that is the person's. */
   readonly stamp: string;
   /** By groups and place. */
   readonly byPlace: ReadonlyMap<string, UserBlock>;
@@ -134,7 +136,7 @@ export class Blocks {
   of(requester: Requester, view: View): MaybePromise<UserBlock | undefined> {
     const { account, userId, places, nowMs } = view;
     const slot = slotOf(account, userId);
-    return andThen(this.#store.readStamp(account, userId), (stamp) => {
+    return andThen(readViewStamp(this.#store, view), (stamp) => {
       if (stamp === undefined) {
         this.#cache.delete(slot);
         this.#askedMs.delete(slot);
@@ -143,7 +145,8 @@ export class Blocks {
       this.#noteAsked(slot);
       const place = this.#nameOf(places);
       const cached = this.#cache.peek(slot);
-      const block = cached?.stamp === stamp ? cached.byPlace.get(place) : undefined;
+      const found = cached?.stamp === ownStamp(stamp) ? cached.byPlace.get(place) : undefined;
+      const block = found?.stamp === stamp ? found : undefined;
       if (block !== undefined && (block.nextEndMs === null || nowMs < block.nextEndMs)) return block;
       const name = `${slot}\0${stamp}\0${place}\0${block?.nextEndMs}`;
       return this.#builds.join(name, requester.signal, async (signal) => {
@@ -174,9 +177,10 @@ export class Blocks {
     const slot = slotOf(account, userId);
     this.#noteAsked(slot);
     const cached = this.#cache.peek(slot);
-    const byPlace = new Map(cached?.stamp === stamp ? cached.byPlace : []).set(this.#nameOf(places), block);
+    const own = ownStamp(stamp);
+    const byPlace = new Map(cached?.stamp === own ? cached.byPlace : []).set(this.#nameOf(places), block);
     const weight = [...byPlace.values()].reduce((sum, each) => sum + weightOf(each), 0);
-    this.#cache.set(slot, { stamp, byPlace }, weight);
+    this.#cache.set(slot, { stamp: own, byPlace }, weight);
     return block;
   }
 
@@ -247,7 +251,8 @@ export class Blocks {
     // A request may have built the block in the meantime: then its codes are there.
     const isBuilt = () => {
       const cached = this.#cache.peek(slotOf(account, userId));
-      return cached?.stamp === state.stamp && cached.byPlace.has(this.#nameOf(places));
+      const block = cached?.byPlace.get(this.#nameOf(places));
+      return cached?.stamp === ownStamp(state.stamp) && block?.stamp === state.stamp;
     };
     const codable = codableFacts(await this.#labels.inOrder(account, state.facts));
     const keep = (codes: readonly ComputedCode[]) => this.#keep(view, codable, codes);

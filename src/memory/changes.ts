@@ -22,6 +22,8 @@ export interface FactRecord {
   /** Who wrote the value first: whoever writes the same value again does not replace them. The session likewise. */
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
+  /** Of a shared project's: the user who wrote the value first, unless they were erased. */
+  readonly author?: string | undefined;
   /** Which value of this label at this place it is, counted from 1. */
   readonly ordinal: number;
   /** Where the value comes from, as the last write of it said that named an origin. */
@@ -159,6 +161,20 @@ export interface MoveChange {
   readonly kind: "move";
   readonly from: Place;
   readonly to: Place;
+  /** Between a person and a project that is shared: this place alone, without those inside it, and these labels. */
+  readonly only?: MovedLabels;
+}
+
+export interface MovedLabels {
+  readonly isMeant: (label: string) => boolean;
+  /** Each must be there. */
+  readonly named: readonly string[];
+}
+
+/** The name of a user who is erased goes from what is shared. */
+export interface DisownChange {
+  readonly kind: "disown";
+  readonly author: string;
 }
 
 /** Values of labels as they were: an earlier one has an end. The oldest first. */
@@ -203,4 +219,5 @@ export type Change =
   | MoveChange
   | ImportChange
   | EraseChange
+  | DisownChange
   | ExpireChange;

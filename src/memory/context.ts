@@ -7,9 +7,11 @@ import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
 import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { UserBlock } from "./blocks.ts";
-import { type Person, viewOf } from "./places.ts";
+import type { Person } from "./places.ts";
+import type { View } from "./ports.ts";
 import { acceptedState } from "./review.ts";
 import type { MemoryServices } from "./services.ts";
+import { viewFor } from "./shared-projects.ts";
 
 /** What of a context is asked for. */
 export type Include = "index" | "block" | "both";
@@ -25,9 +27,15 @@ export function readContext(
 ): MaybePromise<UserContext> {
   const { userId } = person;
   const { account } = requester;
-  const view = viewOf(account, person, services.clock.now());
-  if (include !== "index")
-    return andThen(services.blocks.of(requester, view), (block) => block ?? emptyContext(userId));
+  return andThen(viewFor(services, account, person), (view) => {
+    if (include !== "index")
+      return andThen(services.blocks.of(requester, view), (block) => block ?? emptyContext(userId));
+    return readIndex(services, view);
+  });
+}
+
+function readIndex(services: MemoryServices, view: View): MaybePromise<UserContext> {
+  const { account, userId } = view;
   const { store, review } = services;
   const accepted = andThen(store.readUser(view), (stored) =>
     review ? acceptedState(store, view, stored) : stored,

@@ -7,12 +7,14 @@ import { LABEL_FORM } from "../base/channel-labels.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
 import { missingFact } from "./free-labels.ts";
-import { type Person, sealOwner, viewOf } from "./places.ts";
+import { type Person, sealOwner } from "./places.ts";
 import type { FactRecord, View } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
+import { type OwnMark, ownMark } from "./shared-places.ts";
+import { viewFor } from "./shared-projects.ts";
 
-export interface DecodedFact {
+export interface DecodedFact extends OwnMark {
   readonly userId: string;
   readonly label: string;
   readonly fact: FactRecord;
@@ -35,12 +37,15 @@ export function decodeFact(
   input: DecodeInput,
 ): MaybePromise<DecodedFact> {
   const { userId, label } = input;
-  const view = viewOf(account, input, services.clock.now());
-  // No text that cannot be a label is looked for.
-  const read = LABEL_FORM.test(label) ? services.store.readFact(view, label) : undefined;
-  return andThen(read, (fact) =>
-    fact === undefined ? missing(services, view, label) : { userId, label, fact },
-  );
+  return andThen(viewFor(services, account, input), (view) => {
+    // No text that cannot be a label is looked for.
+    const read = LABEL_FORM.test(label) ? services.store.readFact(view, label) : undefined;
+    return andThen(read, (fact) =>
+      fact === undefined
+        ? missing(services, view, label)
+        : { userId, label, fact, ...ownMark(view, fact.place) },
+    );
+  });
 }
 
 async function missing(services: MemoryServices, view: View, label: string): Promise<never> {
@@ -53,7 +58,7 @@ export async function decodeThroughModel(
   input: DecodeInput,
 ): Promise<VerifiedFact> {
   const { userId, label } = input;
-  const view = viewOf(requester.account, input, services.clock.now());
+  const view = await viewFor(services, requester.account, input);
   const started = performance.now();
   // Begun before the build, so that both waits together stay within one deadline.
   const work = services.blockWork.begin(requester);
@@ -74,6 +79,7 @@ export async function decodeThroughModel(
     userId,
     label,
     fact,
+    ...ownMark(view, fact.place),
     verified,
     latencyMs: Math.max(1, Math.ceil(performance.now() - started)),
   };

@@ -14,7 +14,7 @@ import { type MakeLabel, nothingRemembered, unknownTo, writtenLabel } from "./fr
 import { checkAuthor, checkValue } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
 import { nameOf } from "./law/user-memory.ts";
-import { type Person, placeFor, viewOf } from "./places.ts";
+import { type Person, placeFor } from "./places.ts";
 import type {
   Change,
   FactChange,
@@ -26,8 +26,10 @@ import type {
   WriteRequest,
 } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
-import type { Place, Scope } from "./records.ts";
+import type { Place, WriteScope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
+import { type OwnMark, ownMark } from "./shared-places.ts";
+import { viewFor } from "./shared-projects.ts";
 
 export interface FactInput {
   readonly label: string;
@@ -39,7 +41,7 @@ export interface FactInput {
   readonly newLabel?: MakeLabel | undefined;
   readonly description?: string | undefined;
   /** Where it goes, whatever its label says. */
-  readonly scope?: Scope | undefined;
+  readonly scope?: WriteScope | undefined;
   /** The revision that the fact must have now; 0: there must be none. */
   readonly ifRevision?: number | undefined;
   readonly origin?: FactOrigin | undefined;
@@ -70,7 +72,7 @@ export interface FactsWrite {
 }
 
 /** A fact that was written. */
-export interface WrittenFact {
+export interface WrittenFact extends OwnMark {
   readonly label: string;
   readonly channel: number;
   readonly value: string;
@@ -97,7 +99,7 @@ export async function encodeFacts(
   input: EncodeInput,
 ): Promise<EncodeResult> {
   const { facts, operation } = input;
-  const view = viewOf(caller.account, input, services.clock.now());
+  const view = await viewFor(services, caller.account, input);
   const changes = await placeFacts(services, view, facts, operation === "encode/batch");
   const fingerprinted = fingerprintOf(input, changes);
   return writeFacts(services, caller, input, view, { changes, label: facts[0].label, fingerprinted });
@@ -146,7 +148,7 @@ export async function writeFacts(
     : outcome.changes.map(({ before, found: _, ...change }) => ({ ...change, previous: before ?? null }));
   const onChannels = await services.labels.withChannels(caller.account, made);
   const facts = onChannels.flatMap(({ value, previous, ...fact }) =>
-    value === null ? [] : [{ ...fact, value, previous: previous ?? undefined }],
+    value === null ? [] : [{ ...fact, value, ...ownMark(view, fact.place), previous: previous ?? undefined }],
   );
   const [{ channel }] =
     onChannels.length > 0 ? onChannels : await services.labels.withChannels(caller.account, [{ label }]);

@@ -8,10 +8,12 @@
 import { Failure } from "../base/errors.ts";
 import { withThousands } from "../base/thousands.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
-import type { EventKind, Place } from "./records.ts";
+import type { EventKind, Place, ProjectRecord } from "./records.ts";
+import { isShared, projectOfPlace } from "./shared-places.ts";
 
 /** Something that happened to a user's fact. */
 export interface UserEvent {
+  /** At a shared place: who wrote it, or "". */
   readonly userId: string;
   readonly place: Place;
   readonly kind: EventKind;
@@ -27,6 +29,8 @@ export interface NumberedEvent {
   readonly id: string;
   readonly number: number;
   readonly event: UserEvent;
+  /** Of an event at a shared place: who shares it when it is told; null: all of the account. */
+  readonly members?: ReadonlySet<string> | null;
 }
 
 /** `reset`: what happened before is not known; `end`: no more comes. */
@@ -135,8 +139,9 @@ export class UserEvents {
   #tell(account: string, heard: EventMessage): void {
     const listeners = this.#accounts.get(account);
     if (listeners === undefined) return;
-    const asked = typeof heard === "string" ? listeners.keys() : [heard.event.userId, undefined];
+    const asked = isOfOne(heard) ? [heard.event.userId, undefined] : listeners.keys();
     for (const userId of [...asked]) {
+      if (typeof heard !== "string" && !isOf(heard, userId)) continue;
       for (const listener of [...(listeners.get(userId)?.values() ?? [])]) {
         if (listener.held !== undefined) listener.held.push(heard);
         else if (isNew(heard, listener)) listener.onMessage(heard, userId);
@@ -176,7 +181,8 @@ function withoutForgotten(told: readonly NumberedEvent[]): readonly NumberedEven
   const forgotten = new Map<string, readonly Place[]>();
   const kept: NumberedEvent[] = [];
   for (const one of [...told].reverse()) {
-    const { userId, place, label } = one.event;
+    const { place, label } = one.event;
+    const userId = isShared(place) ? place : one.event.userId;
     const places = forgotten.get(userId) ?? [];
     if (places.some((outer) => outer === OWN_PLACE || isInside(place, outer))) continue;
     kept.push(one);
@@ -185,6 +191,19 @@ function withoutForgotten(told: readonly NumberedEvent[]): readonly NumberedEven
   return kept.reverse();
 }
 
-function isOf({ event }: NumberedEvent, userId: string | undefined): boolean {
-  return userId === undefined || event.userId === userId;
+function isOfOne(heard: EventMessage): heard is NumberedEvent {
+  return typeof heard !== "string" && !isShared(heard.event.place);
+}
+
+function isOf({ event, members }: NumberedEvent, userId: string | undefined): boolean {
+  if (userId === undefined || !isShared(event.place)) return userId === undefined || event.userId === userId;
+  return members === null || members?.has(userId) === true;
+}
+
+/** Who is told of what happens at a place, by what its account shares now. */
+export function membersAt(place: Place, projects: readonly ProjectRecord[]): Pick<NumberedEvent, "members"> {
+  const project = projectOfPlace(place);
+  if (project === undefined) return {};
+  const record = projects.find((known) => known.project === project);
+  return { members: record?.members === null ? null : new Set(record?.members) };
 }

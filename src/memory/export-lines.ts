@@ -13,14 +13,17 @@ import { ACCESS_TOKEN_PREFIX, RECENT_REFRESHES_MAX } from "./grant-tokens.ts";
 import { checkAccount, checkIdentifier, checkNote } from "./identifiers.ts";
 import { KEY_PREFIX } from "./key-format.ts";
 import { checkLabelRecord } from "./label-terms.ts";
-import type { KeyGrant, KeyRecord, KeyRequest, LabelRecord } from "./records.ts";
-import { checkUserName, invalidLine, type UserLine } from "./user-lines.ts";
+import { checkMembers, checkProjectName } from "./project-records.ts";
+import type { KeyGrant, KeyRecord, KeyRequest, LabelRecord, ProjectRecord } from "./records.ts";
+import { checkSharedName, checkUserName, invalidLine, type SharedLine, type UserLine } from "./user-lines.ts";
 
 export type ExportLine =
   | { readonly kind: "key"; readonly key: KeyRecord; readonly usage?: readonly DayUsage[] }
   | LabelLine
   | AccountLine
+  | ProjectLine
   | UserLine
+  | SharedLine
   | { readonly kind: "request"; readonly request: KeyRequest };
 
 /** A label of an account's own, or what it has changed of a standard one. Channels are given anew where it is imported. */
@@ -35,6 +38,13 @@ export interface AccountLine {
   readonly kind: "account";
   readonly account: string;
   readonly strict: true;
+}
+
+/** That a project is shared, and by whom. */
+export interface ProjectLine {
+  readonly kind: "project";
+  readonly account: string;
+  readonly project: ProjectRecord;
 }
 
 export interface DayUsage {
@@ -78,8 +88,10 @@ export function parseLine(text: string): ExportLine {
   } catch {
     throw invalidLine("it is not JSON");
   }
-  if (!["key", "label", "account", "user", "request"].includes(line?.kind))
-    throw invalidLine("it is neither a key, a label, an account, a user nor a request for a key");
+  if (!["key", "label", "account", "project", "user", "shared", "request"].includes(line?.kind))
+    throw invalidLine(
+      "it is neither a key, a label, an account, a project, a user, what is shared in a project, nor a request for a key",
+    );
   return line;
 }
 
@@ -88,7 +100,9 @@ export function checkLine(line: ExportLine): void {
   if (line.kind === "key") checkKeyLine(line);
   else if (line.kind === "label") checkLabelLine(line);
   else if (line.kind === "account") checkAccountLine(line);
+  else if (line.kind === "project") checkProjectLine(line);
   else if (line.kind === "user") checkUserName(line);
+  else if (line.kind === "shared") checkSharedName(line);
   else checkRequestLine(line);
 }
 
@@ -154,6 +168,20 @@ function checkLabelLine({ account, label }: LabelLine): void {
 function checkAccountLine({ account, strict }: AccountLine): void {
   if (typeof account !== "string" || strict !== true) throw invalidLine("the account has no name or strict");
   checkAccount(account);
+}
+
+function checkProjectLine({ account, project }: ProjectLine): void {
+  if (typeof account !== "string") throw invalidLine("the account must be a text");
+  checkAccount(account);
+  const { project: name, members, access, createdAtMs } = project ?? {};
+  if (typeof name !== "string") throw invalidLine("the project must be a text");
+  checkProjectName(name);
+  if (members !== null && !(Array.isArray(members) && members.every((one) => typeof one === "string")))
+    throw invalidLine("the project's members are neither texts nor null");
+  if (members !== null) checkMembers(members);
+  if (!["read", "write"].includes(access))
+    throw invalidLine("the project's access is neither read nor write");
+  checkTimes("the project", createdAtMs);
 }
 
 function checkRequestLine({ request }: Extract<ExportLine, { kind: "request" }>): void {

@@ -12,6 +12,8 @@ import type { AccountLabels, Labels } from "./labels.ts";
 import { innermost } from "./places.ts";
 import type { FactRecord, Store, View } from "./ports.ts";
 import type { Place } from "./records.ts";
+import { isShared } from "./shared-places.ts";
+import { ownStamp, readViewStamp } from "./shared-reads.ts";
 
 const ENTRIES_MAX = 10_000;
 /** Bytes, about. */
@@ -25,6 +27,7 @@ export interface IndexedFact extends FindableFact {
 }
 
 interface PreparedView {
+  readonly stamp: string;
   readonly index: FactIndex<IndexedFact>;
   readonly labels: AccountLabels;
   /** When the next of its facts expires. */
@@ -33,6 +36,7 @@ interface PreparedView {
 }
 
 interface PreparedUser {
+  /** The part of it that is the person's. */
   readonly stamp: string;
   readonly views: ReadonlyMap<string, PreparedView>;
 }
@@ -68,25 +72,38 @@ export class FactIndexes {
     const slot = slotOf(account, userId);
     const name = `${this.#groups}\0${everywhere}\0${innermost(places)}`;
     const labels = await this.#labels.of(account);
-    const stamp = await this.#store.readStamp(account, userId);
+    const stamp = await readViewStamp(this.#store, view);
     const user = this.#cache.get(slot);
-    if (user !== undefined && user.stamp !== stamp) this.#cache.delete(slot);
-    const known = user?.stamp === stamp ? user?.views.get(name) : undefined;
+    const isStale = user !== undefined && user.stamp !== (stamp && ownStamp(stamp));
+    if (isStale) this.#cache.delete(slot);
+    const found = isStale ? undefined : user?.views.get(name);
+    const known = found?.stamp === stamp ? found : undefined;
     if (known?.labels === labels && nowMs < known.nextEndMs) return known.index;
-    const asked = { nowMs, isPresent: true };
-    const state = await (everywhere
-      ? this.#store.readLife(account, userId, asked)
-      : this.#store.readUser(view));
+    const state = await (everywhere ? this.#readAll(view, stamp) : this.#store.readUser(view));
     const facts = state?.facts ?? [];
     const index = await this.#indexOf(facts, view, { labels, everywhere });
     if (state === undefined || state.stamp !== stamp) return index;
     const nextEndMs = facts.reduce((end, { expiresAtMs }) => Math.min(end, expiresAtMs ?? end), Infinity);
     const latest = this.#cache.get(slot);
-    const views = new Map(latest?.stamp === stamp ? latest.views : []);
-    views.set(name, { index, labels, nextEndMs, weight: weightOf(index.facts) });
+    const own = ownStamp(state.stamp);
+    const views = new Map(latest?.stamp === own ? latest.views : []);
+    views.set(name, { stamp: state.stamp, index, labels, nextEndMs, weight: weightOf(index.facts) });
     const weight = [...views.values()].reduce((sum, one) => sum + one.weight, 0);
-    this.#cache.set(slot, { stamp, views }, weight);
+    this.#cache.set(slot, { stamp: own, views }, weight);
     return index;
+  }
+
+  /** The facts of all places of a person, and those that the view shares. */
+  async #readAll({ account, userId, places, nowMs }: View, stamp: string | undefined) {
+    const asked = { nowMs, isPresent: true };
+    const own = await this.#store.readLife(account, userId, asked);
+    const place = places.find(isShared);
+    if (place === undefined) return own;
+    const team = await this.#store.readLife(account, userId, { ...asked, place });
+    // The first place is the person's own, and the shared one is inside it.
+    const facts = [...(own?.facts ?? []), ...(team?.facts ?? [])];
+    facts.sort((a, b) => Number(a.place > b.place) - Number(a.place < b.place));
+    return { stamp: stamp ?? "", facts };
   }
 
   /** Takes a user's facts out of the cache. */

@@ -6,12 +6,20 @@ import { allFreeLabels } from "./free-label-list.ts";
 import { factNotFound, namedLabel, nothingRemembered } from "./free-labels.ts";
 import { byChannel, isFree, type OnChannel } from "./labels.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
-import type { ErasedCounts, FactRecord } from "./ports.ts";
-import type { Scope } from "./records.ts";
+import type { ErasedCounts, FactRecord, View } from "./ports.ts";
+import { disown } from "./project-sharing.ts";
+import type { WriteScope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
+import { type OwnMark, ownMark } from "./shared-places.ts";
+import { viewFor } from "./shared-projects.ts";
 
 /** A fact, and what its label is for, where the person has made it and said so. */
-export type DescribedFact = OnChannel<FactRecord> & { readonly description?: string | null | undefined };
+export type DescribedFact = OnChannel<FactRecord> &
+  OwnMark & {
+    readonly description?: string | null | undefined;
+    /** What is shared on the label, where a person's own counts. */
+    readonly hides?: FactRecord | undefined;
+  };
 
 /** In channel order. */
 export async function listFacts(
@@ -20,20 +28,37 @@ export async function listFacts(
   person: Person,
   { details = false }: { readonly details?: boolean } = {},
 ): Promise<readonly DescribedFact[]> {
-  const view = viewOf(account, person, services.clock.now());
+  const view = await viewFor(services, account, person);
   const state = await services.store.readUser(view);
-  const facts = await services.labels.withChannels(account, state?.facts ?? []);
+  const found = await services.labels.withChannels(account, state?.facts ?? []);
+  const facts: DescribedFact[] =
+    view.shared === undefined ? found : found.map((fact) => ({ ...fact, ...ownMark(view, fact.place) }));
   facts.sort(byChannel);
-  if (!details || !facts.some(isFree)) return facts;
-  const labels = await allFreeLabels(services.store, view, () => services.turns.next(account));
-  return facts.map((fact) =>
-    isFree(fact) ? { ...fact, description: labels.get(fact.label)?.description } : fact,
-  );
+  if (!details) return facts;
+  const hidden = await hiddenFacts(services, view);
+  const labels = facts.some(isFree)
+    ? await allFreeLabels(services.store, view, () => services.turns.next(account))
+    : undefined;
+  return facts.map((fact) => {
+    const hides = view.places.indexOf(fact.place) > 1 ? hidden.get(fact.label) : undefined;
+    const described = isFree(fact) ? { description: labels?.get(fact.label)?.description } : {};
+    return { ...fact, ...described, ...(hides && { hides }) };
+  });
+}
+
+/** What is shared in a view, by label. */
+async function hiddenFacts(
+  { store }: Pick<MemoryServices, "store">,
+  view: View,
+): Promise<ReadonlyMap<string, FactRecord>> {
+  const shared = view.shared === undefined ? undefined : view.places[1];
+  const state = shared === undefined ? undefined : await store.readUser({ ...view, places: [shared] });
+  return new Map(state?.facts.map((fact) => [fact.label, fact]));
 }
 
 export interface ForgetInput extends Person {
   readonly label: string;
-  readonly scope?: Scope | undefined;
+  readonly scope?: WriteScope | undefined;
   readonly keepHistory?: boolean | undefined;
   readonly ifRevision?: number | undefined;
 }
@@ -45,8 +70,7 @@ export async function forgetFact(
   input: ForgetInput,
 ): Promise<number> {
   const { label, scope, keepHistory, ifRevision } = input;
-  const nowMs = services.clock.now();
-  const view = viewOf(account, input, nowMs);
+  const view = await viewFor(services, account, input);
   const { terms, free } = await namedLabel(services, view, label);
   const otherwise = placeFor(scope ?? terms.scope, view.places);
   const outcome = await services.store.write({
@@ -70,19 +94,37 @@ export async function forgetFact(
   return outcome.channelCount;
 }
 
-/** Forgets a user with everything in all projects; with a project, that place and those inside it. */
+export interface ForgottenUser {
+  readonly erased: ErasedCounts;
+  /** What the user had written in shared projects: values, present and earlier, that are there without a name now. */
+  readonly left: readonly { readonly project: string; readonly values: number }[];
+}
+
+/**
+ * Forgets a user with everything in all projects, and the name in what is shared; with a project, that place and those inside
+ * it. The name goes first, so that a call that was cut off can be repeated, and once more at the end: the user may have
+ * written meanwhile.
+ */
 export async function forgetUser(
   services: MemoryServices,
   account: string,
   person: Person,
-): Promise<ErasedCounts> {
+): Promise<ForgottenUser> {
   const { userId, project } = person;
   const { places } = viewOf(account, person, 0);
   const place = project === undefined ? undefined : innermost(places);
+  const left = project === undefined ? await disown(services, account, userId) : new Map<string, number>();
   const erased = await services.store.forgetUser(account, userId, place);
+  if (project === undefined) {
+    for (const [name, values] of await disown(services, account, userId))
+      left.set(name, (left.get(name) ?? 0) + values);
+  }
   if (project === undefined) services.blocks.forget(account, userId);
   else services.blocks.drop(account, userId);
-  if (erased === undefined)
+  if (erased === undefined && left.size === 0)
     throw new Failure("not_found", "There is nothing stored for this user.", { param: "user_id" });
-  return erased;
+  return {
+    erased: erased ?? { facts: 0, labels: 0, places: 0 },
+    left: [...left].map(([name, values]) => ({ project: name, values })),
+  };
 }

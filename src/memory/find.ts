@@ -4,9 +4,11 @@ import { invalidRequest } from "../base/errors.ts";
 import { QUERY_LENGTH_MAX } from "../base/limits.ts";
 import { inSlices } from "../base/slices.ts";
 import { RANKED_MAX, reciprocalRankFusion } from "../find/meaning.ts";
-import { type Person, viewOf } from "./places.ts";
+import type { Person } from "./places.ts";
 import type { FactRecord } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
+import { type OwnMark, ownMark } from "./shared-places.ts";
+import { viewFor } from "./shared-projects.ts";
 
 /** Facts that are found where a call does not say how many. */
 export const FOUND_DEFAULT = 10;
@@ -18,7 +20,7 @@ export interface FindInput extends Person {
   readonly everywhere?: boolean | undefined;
 }
 
-export interface FoundRecord {
+export interface FoundRecord extends OwnMark {
   readonly record: FactRecord;
   readonly score: number;
   readonly isGuess: boolean;
@@ -38,7 +40,7 @@ export async function findUserFacts(
   if (query === "" || [...query.slice(0, 2 * QUERY_LENGTH_MAX + 1)].length > QUERY_LENGTH_MAX)
     throw invalidRequest("q", `What is looked for has 1 to ${QUERY_LENGTH_MAX} characters.`);
   const { meaning } = services;
-  const view = viewOf(account, person, services.clock.now());
+  const view = await viewFor(services, account, person);
   const [vector, index] = await Promise.all([
     meaning?.vectorOf(query),
     services.indexes.of(view, everywhere),
@@ -50,6 +52,11 @@ export async function findUserFacts(
   const joined = near.length === 0 ? byWords : reciprocalRankFusion(byWords, near).slice(0, limit);
   return {
     by: near.length === 0 ? "words" : "words+meaning",
-    found: joined.map(({ fact: { record }, score, isGuess }) => ({ record, score, isGuess })),
+    found: joined.map(({ fact: { record }, score, isGuess }) => ({
+      record,
+      score,
+      isGuess,
+      ...ownMark(view, record.place),
+    })),
   };
 }

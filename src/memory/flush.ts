@@ -8,11 +8,12 @@ import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { FlushedBlock, UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
-import { type Person, sealOwner, viewOf } from "./places.ts";
+import { type Person, sealOwner } from "./places.ts";
 import type { UserState, View } from "./ports.ts";
 import { expectedFacts, findReadBackFault } from "./reading.ts";
 import { acceptedState } from "./review.ts";
 import type { MemoryServices } from "./services.ts";
+import { viewFor } from "./shared-projects.ts";
 
 const EMPTY: FlushedBlock = { channelCount: 0, lossless: true, text: "", overflow: [] };
 
@@ -24,7 +25,7 @@ export async function flushUser(
   const { sessionId } = input;
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
   const { account } = requester;
-  const view = viewOf(account, input, services.clock.now());
+  const view = await viewFor(services, account, input);
   const { store, review } = services;
   const stored = await store.readUser(view);
   const state = review ? await acceptedState(store, view, stored) : stored;

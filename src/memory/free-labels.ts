@@ -15,6 +15,7 @@ import { isFree, type LabelTerms, nearLabel, oneOf, plain, unknownLabel } from "
 import type { FreeTerms, Store, View } from "./ports.ts";
 import { requireGroup } from "./rights.ts";
 import type { MemoryServices } from "./services.ts";
+import { readViewLabels } from "./shared-reads.ts";
 
 /** Labels with one beginning that are read to find a near one: reading them is most of what a hint costs. */
 const ALIKE_MAX = 64;
@@ -25,7 +26,7 @@ const STANDARD_GROUPS: ReadonlySet<string> = new Set(CHANNELS.map(({ label }) =>
 export type MakeLabel = boolean | "certain";
 
 type Asked = Pick<MemoryServices, "labels" | "store" | "groups">;
-type Who = Pick<View, "account" | "userId">;
+type Who = Pick<View, "account" | "userId" | "places">;
 
 /** A label that a call names, and what the law is told of a free one. */
 export interface NamedLabel {
@@ -102,8 +103,8 @@ export async function unknownTo(
   return new Failure(code, message, { ...extra, param: `${param}label` });
 }
 
-async function hasLabel(store: Store, { account, userId }: Who, label: string): Promise<boolean> {
-  const [first] = await store.readFreeLabels(account, userId, { prefix: label, limit: 1 });
+async function hasLabel(store: Store, who: Who, label: string): Promise<boolean> {
+  const [first] = await readViewLabels(store, who, { prefix: label, limit: 1 });
   return first?.label === label;
 }
 
@@ -133,8 +134,8 @@ function isMeant(label: string, known: string): boolean {
 }
 
 /** The labels that a person has made and that are a slip away, the nearest first. */
-async function nearFreeLabels(store: Store, { account, userId }: Who, label: string): Promise<string[]> {
-  const alike = (await labelsAlike(store, account, userId, label))
+async function nearFreeLabels(store: Store, who: Who, label: string): Promise<string[]> {
+  const alike = (await labelsAlike(store, who, label))
     .filter((known) => known !== label && hasSameBeginning(label, known))
     .filter((known) => digitsOf(label) === digitsOf(known));
   const edits = slipEdits(plain(label), [""], alike.map(plain)) ?? [];
@@ -146,11 +147,11 @@ async function nearFreeLabels(store: Store, { account, userId }: Who, label: str
 }
 
 /** Those with the same first letter; where they are too many, those of the same group, and those that begin alike there. */
-async function labelsAlike(store: Store, account: string, userId: string, label: string): Promise<string[]> {
+async function labelsAlike(store: Store, who: Who, label: string): Promise<string[]> {
   const group = `${groupOf(label).toUpperCase()}.`;
   const letter = label.slice(0, 1).toUpperCase();
   for (const prefix of [letter, group, group + nameIn(label).slice(0, 1).toLowerCase()]) {
-    const found = await store.readFreeLabels(account, userId, { prefix, limit: ALIKE_MAX });
+    const found = await readViewLabels(store, who, { prefix, limit: ALIKE_MAX });
     if (found.length < ALIKE_MAX || prefix.length > group.length) return found.map((known) => known.label);
   }
   return [];

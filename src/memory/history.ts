@@ -14,15 +14,17 @@ import type { UserEvent } from "./events.ts";
 import { missingFact, namedLabel } from "./free-labels.ts";
 import { checkAuthor } from "./identifiers.ts";
 import { type FactName, nameOf } from "./law/user-memory.ts";
-import { innermost, isInside, OWN_PLACE, type Person, viewOf } from "./places.ts";
-import type { EarlierFact, FactRecord, UserLife } from "./ports.ts";
+import { innermost, isInside, OWN_PLACE, type Person } from "./places.ts";
+import type { EarlierFact, FactRecord, UserLife, View } from "./ports.ts";
 import type { Place } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
+import { isShared, type OwnMark, ownMark } from "./shared-places.ts";
+import { viewFor } from "./shared-projects.ts";
 
 /** A value of a fact: the present one, or one that has ended. */
 export type KeptValue = FactRecord | EarlierFact;
 
-export interface FactHistory {
+export interface FactHistory extends OwnMark {
   readonly label: string;
   readonly place: Place;
   /** The newest first. */
@@ -40,7 +42,7 @@ export async function factHistory(
   input: LabelInput,
 ): Promise<FactHistory> {
   const { label, userId } = input;
-  const view = viewOf(account, input, services.clock.now());
+  const view = await viewFor(services, account, input);
   const { places, nowMs } = view;
   if (!LABEL_FORM.test(label)) throw await missingFact(services, view, label);
   const lives = places.toReversed().map(async (place) => {
@@ -54,6 +56,7 @@ export async function factHistory(
   return {
     label,
     place: found.place,
+    ...ownMark(view, found.place),
     revisions: found.present === undefined ? revisions : [found.present, ...revisions],
   };
 }
@@ -70,7 +73,7 @@ export async function restoreFact(
   input: RestoreInput,
 ): Promise<EncodeResult> {
   const { userId, project, label, revision, ifRevision } = input;
-  const view = viewOf(caller.account, input, services.clock.now());
+  const view = await viewFor(services, caller.account, input);
   const { places, nowMs } = view;
   const { terms, free } = await namedLabel(services, view, label);
   const expiresAtMs = lifeEnd({}, terms, nowMs);
@@ -93,6 +96,7 @@ export interface FactEvent extends Omit<UserEvent, "userId" | "label" | "kind"> 
   readonly renamedFrom?: string | undefined;
   readonly sessionId: string | null;
   readonly origin?: FactOrigin | undefined;
+  readonly author?: string | undefined;
 }
 
 /** What tells an event from all others of a user: a value is written once, and ends once. */
@@ -105,21 +109,27 @@ export interface ChangesInput extends Person {
   readonly after?: EventMark | undefined;
 }
 
-/** What changed for a user at all places, or at that of the call and those inside it; the newest first. */
+/**
+ * What changed for a user at all places, or at that of the call and those inside it, and in its project where that is shared;
+ * the newest first.
+ */
 export async function userChanges(
   services: MemoryServices,
   account: string,
   input: ChangesInput,
 ): Promise<{ events: readonly FactEvent[]; isMore: boolean }> {
   const { sinceMs = 0, limit, after } = input;
-  const { store, turns, historyMax, clock } = services;
-  const view = viewOf(account, input, clock.now());
+  const { store, turns, historyMax } = services;
+  const view = await viewFor(services, account, input);
   const isWanted = (event: FactEvent) =>
     event.atMs >= sinceMs && (after === undefined || byTimeBackwards(after, event) < 0);
   const turn = () => turns.next(account);
   let newest: FactEvent[] = [];
-  for (const place of await store.listPlaces(account, input.userId)) {
-    if (input.project !== undefined && !isInside(place, innermost(view.places))) continue;
+  const own = await store.listPlaces(account, input.userId);
+  const wanted = own.filter(
+    (place) => input.project === undefined || isInside(place, innermost(view.places)),
+  );
+  for (const place of [...view.places.filter(isShared), ...wanted]) {
     await turn();
     const life = await store.readLife(account, input.userId, { nowMs: view.nowMs, place });
     const events = await inSlices(eventsOf(life, historyMax), turn);
@@ -135,7 +145,7 @@ function byTimeBackwards(a: EventMark, b: EventMark): number {
   return b.atMs - a.atMs || b.revision - a.revision || isBegun(a) - isBegun(b);
 }
 
-const NOBODY = { writtenBy: null, sessionId: null };
+const NOBODY = { writtenBy: null, sessionId: null, author: undefined };
 
 function* eventsOf(life: UserLife | undefined, historyMax: number): Sliced<FactEvent[]> {
   const events: FactEvent[] = [];
@@ -158,8 +168,8 @@ function* eventsOf(life: UserLife | undefined, historyMax: number): Sliced<FactE
   return events;
 }
 
-function partsOf({ place, label, revision, value, writtenBy, sessionId, origin }: KeptValue) {
-  return { place, label, revision, value, writtenBy, sessionId, origin };
+function partsOf({ place, label, revision, value, writtenBy, sessionId, origin, author }: KeptValue) {
+  return { place, label, revision, value, writtenBy, sessionId, origin, author };
 }
 
 export interface RollbackInput extends WriteInput {
@@ -168,6 +178,8 @@ export interface RollbackInput extends WriteInput {
   readonly dryRun?: boolean | undefined;
   /** Puts back what can be, where the history of some labels does not reach back that far. */
   readonly partial?: boolean | undefined;
+  /** Of a shared project what its members share, and nothing else. */
+  readonly scope?: "project" | undefined;
   /** Goes back only with what has not changed since this moment. */
   readonly unchangedSinceMs?: number | undefined;
 }
@@ -190,7 +202,10 @@ export interface RollbackResult {
   readonly changedSince: readonly { readonly place: Place; readonly label: string }[];
 }
 
-/** Puts a user back to a moment at all places, or at that of the call and those inside it: all or none. */
+/**
+ * Puts a user back to a moment at all places, or at that of the call and those inside it: all or none. What is shared goes
+ * back only where the call says so, and alone.
+ */
 export async function rollBack(
   services: MemoryServices,
   caller: Caller,
@@ -207,16 +222,18 @@ export async function rollBack(
     sessionId = null,
     unchangedSinceMs,
   } = input;
-  const nowMs = services.clock.now();
-  const { places } = viewOf(account, input, nowMs);
+  const view = await viewFor(services, account, input);
+  const { places, nowMs } = view;
   checkAuthor(input);
   if (toMs > nowMs) throw new Failure("invalid_request", "to must not be in the future.", { param: "to" });
-  const within = project === undefined ? OWN_PLACE : innermost(places);
+  const own = project === undefined ? OWN_PLACE : innermost(places);
+  const within = input.scope === undefined ? own : sharedPlaceIn(view, project);
   const outcome = await services.store.write({
     account,
     userId,
     places: [],
     nowMs,
+    ...(input.scope === undefined ? {} : { shared: view.shared }),
     changes: [{ kind: "rollback", within, toMs, dryRun, partial, unchangedSinceMs }],
     writtenBy,
     sessionId,
@@ -235,6 +252,19 @@ export async function rollBack(
     used: isChanged ? outcome.used : undefined,
     changedSince: await inOrder(services, account, changedSince),
   };
+}
+
+/** What a rollback with the scope `project` is about. */
+function sharedPlaceIn({ shared, places }: View, project: string | undefined): Place {
+  if (project === undefined || project.includes("/"))
+    throw new Failure("invalid_request", "scope needs project, without a worktree.", { param: "scope" });
+  const place = places.find(isShared);
+  if (shared !== undefined && place !== undefined) return place;
+  throw new Failure(
+    "not_a_member",
+    `The project ${project} is not shared, or not with this user. Leave scope out for what the user has there.`,
+    { param: "scope" },
+  );
 }
 
 /** By place and channel, one place after the other. */

@@ -6,8 +6,9 @@ import { type EncodeResult, type FactInput, lifeEnd, type WriteInput, writeFacts
 import { namedLabel, writtenLabel } from "./free-labels.ts";
 import { checkValue } from "./identifiers.ts";
 import { ITEM_SEPARATOR } from "./law/lists.ts";
-import { placeFor, viewOf } from "./places.ts";
+import { placeFor } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
+import { viewFor } from "./shared-projects.ts";
 
 export interface ItemInput extends WriteInput, Omit<FactInput, "value"> {
   readonly item: string;
@@ -22,7 +23,7 @@ export async function changeList(
   const { userId, project, label, item, scope, ttlS, expiresAt, ifRevision, description, origin, pinned } =
     input;
   checkItem(item);
-  const view = viewOf(caller.account, input, services.clock.now());
+  const view = await viewFor(services, caller.account, input);
   const { terms, free } =
     kind === "append" ? await writtenLabel(services, view, input) : await namedLabel(services, view, label);
   // What is added goes where its label says; what is removed may be at any place that the call sees.

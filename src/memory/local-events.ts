@@ -5,6 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { atOnce, inSlices, type Sliced } from "../base/slices.ts";
 import { eraseUser } from "./erasure.ts";
@@ -13,12 +14,14 @@ import {
   EVENTS_KEPT_MS,
   type EventMessage,
   type EventSource,
+  membersAt,
   type NumberedEvent,
   type UserEvent,
 } from "./events.ts";
 import { isInside } from "./places.ts";
 import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
-import type { EndedFact, Place } from "./records.ts";
+import type { EndedFact, Place, ProjectRecord } from "./records.ts";
+import { isShared, projectOfUser, sharedPlace, toldAs } from "./shared-places.ts";
 import { StoreLayer } from "./store-layer.ts";
 
 interface AccountLog {
@@ -44,6 +47,8 @@ export class LocalEvents implements EventSource {
   readonly #clock: Clock;
   readonly #idsOf: EventIdsOf;
   readonly #logs = new Map<string, AccountLog>();
+  /** What an account shares: of the one store, which has it at once. */
+  #projectsOf: (account: string) => readonly ProjectRecord[] = () => [];
   #tellListeners: (account: string, heard: EventMessage) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
 
@@ -81,12 +86,19 @@ export class LocalEvents implements EventSource {
     if (from < 0 || from > log.events.length) return undefined;
     return log.events
       .slice(from)
-      .flatMap((event, i) => (event === undefined ? [] : [toldOf(log, number + i + 1, event)]));
+      .flatMap((event, i) =>
+        event === undefined ? [] : [this.#toldOf(account, log, number + i + 1, event)],
+      );
   }
 
   /** A store whose changes are told. */
   tellsOf(store: Store): Store {
     const told = new StoreLayer(store);
+    this.#projectsOf = (account) => {
+      const projects = store.readProjects(account);
+      assert(!(projects instanceof Promise), "a store of one process has nothing to wait for");
+      return projects;
+    };
     // Told without waiting: the changes of one commit are answered in their order.
     told.write = async (request) => {
       const outcome = await store.write(request);
@@ -113,9 +125,9 @@ export class LocalEvents implements EventSource {
     const log = this.#logs.get(account);
     if (outcome.outcome !== "stored" || log === undefined) return;
     if (first?.kind === "erase" && outcome.report?.erased) forget(log, userId, first.within);
-    const events = outcome.events.map(({ label, ...event }) => ({
+    const events = outcome.events.map(({ label, place, ...event }) => ({
       ...event,
-      userId,
+      ...toldAs(userId, place),
       label: label ?? undefined,
     }));
     this.#tellAll(account, log, events);
@@ -140,15 +152,21 @@ export class LocalEvents implements EventSource {
     log.backlog = [];
   }
 
-  #tellEnded({ account, endedAtMs: atMs, ...fact }: EndedFact): void {
+  #tellEnded({ account, endedAtMs: atMs, userId, place, ...fact }: EndedFact): void {
     const log = this.#logs.get(account);
-    if (log !== undefined) this.#tellAll(account, log, [{ ...fact, writtenBy: null, kind: "expired", atMs }]);
+    const event = { ...fact, ...toldAs(userId, place), writtenBy: null, kind: "expired" as const, atMs };
+    if (log !== undefined) this.#tellAll(account, log, [event]);
   }
 
   #tell(account: string, log: AccountLog, event: UserEvent): void {
     log.events.push(event);
-    this.#tellListeners(account, toldOf(log, log.dropped + log.events.length, event));
+    this.#tellListeners(account, this.#toldOf(account, log, log.dropped + log.events.length, event));
     if (log.events.length >= EVENTS_MAX + DROPPED) drop(log, log.events.length - EVENTS_MAX);
+  }
+
+  #toldOf(account: string, log: AccountLog, number: number, event: UserEvent): NumberedEvent {
+    const members = isShared(event.place) ? membersAt(event.place, this.#projectsOf(account)) : {};
+    return { id: log.ids.idOf(number), number, event, ...members };
   }
 
   /** Logs that nobody has listened to for an hour, and events older than that. */
@@ -172,16 +190,15 @@ export class LocalEvents implements EventSource {
 
 /** @param within a place and those inside it; null: all of the user */
 function forget(log: AccountLog, userId: string, within: Place | null): void {
+  const project = projectOfUser(userId);
+  const shared = project === undefined ? undefined : sharedPlace(project);
   const kept = (event: UserEvent | undefined) => {
-    const isForgotten = event?.userId === userId && (within === null || isInside(event.place, within));
+    const isOfPerson = event?.userId === userId && (within === null || isInside(event.place, within));
+    const isForgotten = isOfPerson || (event !== undefined && event.place === shared);
     return isForgotten ? undefined : event;
   };
   log.events = log.events.map(kept);
   log.backlog = log.backlog.map(kept);
-}
-
-function toldOf(log: AccountLog, number: number, event: UserEvent): NumberedEvent {
-  return { id: log.ids.idOf(number), number, event };
 }
 
 function drop(log: AccountLog, count: number): void {

@@ -9,8 +9,9 @@ import type { Clock, TimerClock } from "../base/clock.ts";
 import type { FactIndex } from "../find/find-facts.ts";
 import { meanVector, nearestFacts, packVector, textsOf } from "../find/meaning.ts";
 import type { FactIndexes, IndexedFact } from "./fact-indexes.ts";
-import { viewOf } from "./places.ts";
-import type { FactRecord, Store } from "./ports.ts";
+import { OWN_PLACE } from "./places.ts";
+import type { FactRecord, Store, View } from "./ports.ts";
+import { projectUser, sharedIn, sharedPlace } from "./shared-places.ts";
 import { StoreLayer } from "./store-layer.ts";
 
 /** Makes vectors of texts. */
@@ -66,7 +67,9 @@ export class Meaning {
     const layer = new StoreLayer(store);
     layer.write = async (request) => {
       const outcome = await store.write(request);
-      if (outcome.outcome === "stored") this.#enqueue(request.account, request.userId);
+      if (outcome.outcome !== "stored") return outcome;
+      this.#enqueue(request.account, request.userId);
+      if (request.shared !== undefined) this.#enqueue(request.account, projectUser(request.shared.project));
       return outcome;
     };
     return layer;
@@ -84,13 +87,16 @@ export class Meaning {
 
   /** The facts of an index that are near to a query, the nearest first. */
   async nearest(
-    { account, userId }: { readonly account: string; readonly userId: string },
+    { account, userId, places }: Pick<View, "account" | "userId" | "places">,
     index: FactIndex<IndexedFact>,
     query: Int8Array,
   ): Promise<IndexedFact[]> {
-    const vectors = this.#complete.get(index) ?? (await this.#vectorsOf(account, userId, index));
-    if (vectors.includes(undefined)) this.#enqueue(account, userId);
-    else this.#complete.set(index, vectors);
+    const vectors = this.#complete.get(index) ?? (await this.#vectorsOf({ account, userId, places }, index));
+    const shared = sharedIn(places);
+    if (vectors.includes(undefined)) {
+      this.#enqueue(account, userId);
+      if (shared !== undefined) this.#enqueue(account, projectUser(shared));
+    } else this.#complete.set(index, vectors);
     return nearestFacts(index.facts, vectors, query);
   }
 
@@ -99,10 +105,15 @@ export class Meaning {
     this.#queue.clear();
   }
 
-  async #vectorsOf(account: string, userId: string, { facts }: FactIndex<IndexedFact>) {
-    const stored = new Map(
-      (await this.#store.readVectors(account, userId)).map((one) => [vectorName(one), one.vector]),
-    );
+  async #vectorsOf(
+    { account, userId, places }: Pick<View, "account" | "userId" | "places">,
+    { facts }: FactIndex<IndexedFact>,
+  ) {
+    const own = await this.#store.readVectors(account, userId);
+    const shared = sharedIn(places);
+    const team = shared === undefined ? [] : await this.#store.readVectors(account, projectUser(shared));
+    const placed = team.map((one) => ({ ...one, place: sharedPlace(shared!) }));
+    const stored = new Map([...own, ...placed].map((one) => [vectorName(one), one.vector]));
     return facts.map((fact) => {
       const bytes = stored.get(vectorName(fact.record));
       const isCurrent = bytes !== undefined && this.#digestOf(fact).equals(bytes.subarray(0, DIGEST_BYTES));
@@ -143,9 +154,9 @@ export class Meaning {
   }
 
   async #makeVectors(account: string, userId: string): Promise<void> {
-    const view = viewOf(account, { userId }, this.#clock.now());
+    const view = { account, userId, places: [OWN_PLACE], nowMs: this.#clock.now() };
     const index = await this.#indexes.of(view, true);
-    const vectors = await this.#vectorsOf(account, userId, index);
+    const vectors = await this.#vectorsOf(view, index);
     const missing = index.facts.filter((_, i) => vectors[i] === undefined);
     for (let i = 0; i < missing.length && !this.#isClosed; i += BATCH_MAX) {
       const facts = missing.slice(i, i + BATCH_MAX);

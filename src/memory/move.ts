@@ -77,6 +77,11 @@ export async function compareStores(
     if (accounts.has(account)) return;
     accounts.add(account);
     check(`the labels of account ${account}`, await from.readLabels(account), await to.readLabels(account));
+    check(
+      `the projects of account ${account}`,
+      await from.readProjects(account),
+      await to.readProjects(account),
+    );
     check(`strict account ${account}`, await from.readStrict(account), await to.readStrict(account));
   };
   for (const account of await accountsWithKeys(from)) await checkAccount(account);

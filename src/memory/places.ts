@@ -1,7 +1,8 @@
 /**
  * Places: where a person's facts are kept. A person has a place of their own; a project is a place inside it, and a
  * worktree one inside the project. A call names the innermost place by its field `project`. What is written goes where
- * its label's scope says; what is read is merged, and the innermost place counts.
+ * its label's scope says; what is read is merged, and the innermost place counts. Where the project is shared, and the person
+ * shares it, what all its members have is a place between the person's own and the project's (shared-places.ts).
  */
 
 import { elementAt } from "../base/assert.ts";
@@ -9,7 +10,8 @@ import { Failure } from "../base/errors.ts";
 import { PROJECT_SEGMENT_LENGTH_MAX } from "../base/limits.ts";
 import { checkIdentifier, identifierFault } from "./identifiers.ts";
 import type { View } from "./ports.ts";
-import type { Place, Scope } from "./records.ts";
+import type { Place, Scope, WriteScope } from "./records.ts";
+import { isShared, sharedPlace } from "./shared-places.ts";
 
 /** The person's own. */
 export const OWN_PLACE: Place = "";
@@ -36,10 +38,34 @@ export function placesOf(project: string | undefined): readonly Place[] {
   return slash < 0 ? [OWN_PLACE, project] : [OWN_PLACE, project.slice(0, slash), project];
 }
 
+/** The places of a call whose project is shared. */
+export function withShared(places: readonly Place[], project: string): readonly Place[] {
+  return [elementAt(places, 0), sharedPlace(project), ...places.slice(1)];
+}
+
 /** The place among those of a call that a scope means. */
-export function placeFor(scope: Scope, places: readonly Place[]): Place {
-  if (scope === "person") return OWN_PLACE;
-  return scope === "project" ? (places[1] ?? OWN_PLACE) : innermost(places);
+export function placeFor(scope: WriteScope, places: readonly Place[]): Place {
+  switch (scope) {
+    case "person":
+      return OWN_PLACE;
+    case "project":
+      return places[1] ?? OWN_PLACE;
+    case "worktree":
+      return innermost(places);
+    case "own":
+      return places.slice(1).find((place) => !isShared(place)) ?? OWN_PLACE;
+    case "shared":
+      return places.find(isShared) ?? refuseUnshared();
+  }
+}
+
+/** Whoever means what is shared does not mean the person's own. */
+function refuseUnshared(): never {
+  throw new Failure(
+    "not_a_member",
+    'The call names no project that is shared with this user. Nothing was written: scope "own" is the user\'s own place.',
+    { param: "scope" },
+  );
 }
 
 /** The scope that means a place among those of a call. */

@@ -27,7 +27,10 @@ import type {
   LabelRecord,
   OperatorRecord,
   Place,
+  ProjectChange,
+  ProjectRecord,
   RemoveLabelOutcome,
+  RemoveProjectOutcome,
   UserChange,
 } from "./records.ts";
 import type { Writable } from "./rights.ts";
@@ -49,6 +52,14 @@ export interface View {
   /** The person's own first, each further one inside the one before. Where several have a label, the last counts. */
   readonly places: readonly Place[];
   readonly nowMs: number;
+  /** The project that one of the places is of, where it is shared. (shared-places.ts) */
+  readonly shared?: SharedProject | undefined;
+}
+
+export interface SharedProject {
+  readonly project: string;
+  /** It is done for the account, whatever members may do. */
+  readonly isForAccount?: true;
 }
 
 export interface UserState {
@@ -85,6 +96,8 @@ export interface WriteRequest {
   /** The places whose labels the outcome counts. */
   readonly places: readonly Place[];
   readonly nowMs: number;
+  /** Its user must share this project when it is written. Its place is a shared one (shared-places.ts). */
+  readonly shared?: SharedProject | undefined;
   /** The groups whose labels are counted, and rolled back; absent: all. What a change names is in them. */
   readonly groups?: Groups;
   /** What its author may write; absent: everything. */
@@ -129,7 +142,7 @@ export interface MadeChange {
 }
 
 /** What an answer says of the fact that was there before. */
-export type PreviousFact = Pick<FactRecord, "value" | "revision" | "updatedAtMs" | "writtenBy">;
+export type PreviousFact = Pick<FactRecord, "value" | "revision" | "updatedAtMs" | "writtenBy" | "author">;
 
 /** A fact that a request has written, as its first answer had it. */
 export interface ReplayedChange extends Omit<MadeChange, "before" | "found"> {
@@ -164,6 +177,10 @@ export interface WriteReport {
   readonly rollback?: RollbackReport;
   /** Facts that were moved, or imported. */
   readonly moved?: number;
+  /** Those of a move of some labels. */
+  readonly movedFacts?: readonly { readonly label: string; readonly value: string }[];
+  /** Values, present and earlier, that have lost a name. */
+  readonly disowned?: number;
   readonly imported?: number;
   /** What was erased; of nothing, all numbers are 0. */
   readonly erased?: ErasedCounts;
@@ -302,6 +319,15 @@ export interface LabelStore {
   changeStrict(account: string, isStrict: boolean): Promise<void>;
 }
 
+export interface ProjectStore {
+  /** By name. */
+  readProjects(account: string): MaybePromise<readonly ProjectRecord[]>;
+  /** Makes or changes one; undefined where the account has no room for a new one. Writes of its members come before, or after. */
+  changeProject(account: string, change: ProjectChange): Promise<ProjectRecord | undefined>;
+  /** Removes one unless something is shared in it. A write at the same time comes before, or is refused. */
+  removeProject(account: string, project: string): Promise<RemoveProjectOutcome>;
+}
+
 export interface KeyStore {
   findKey(hash: string): MaybePromise<KeyRecord | undefined>;
   readKey(id: string): MaybePromise<KeyRecord | undefined>;
@@ -326,7 +352,7 @@ export interface KeyStore {
   removeGrants(account: string, user: string, endedBeforeMs: number): Promise<void>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
   /**
-   * Another number after every change of any key, label, strictness or operator: at once for changes of this process, else within 5 s; with
+   * Another number after every change of any key, label, strictness, shared project or operator: at once for changes of this process, else within 5 s; with
    * `isNow` at once for all.
    */
   keysVersion(isNow?: boolean): MaybePromise<number>;
@@ -361,7 +387,7 @@ export interface OperatorStore {
   remove(name: string): Promise<boolean>;
 }
 
-export interface Store extends FactStore, LabelStore, KeyStore {
+export interface Store extends FactStore, LabelStore, ProjectStore, KeyStore {
   readonly operators: OperatorStore;
   /** Rejects while the store cannot be written to. */
   probe(): Promise<void>;

@@ -9,9 +9,10 @@ import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { ReadOutcome } from "../blockwork/block-work.ts";
-import { type Person, sealOwner, viewOf } from "./places.ts";
+import { type Person, sealOwner } from "./places.ts";
 import type { View } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
+import { viewFor } from "./shared-projects.ts";
 
 export type BlockReading = Omit<Extract<ReadOutcome, { ok: true }>, "facts"> & {
   readonly facts: readonly MarkedFact[];
@@ -65,7 +66,7 @@ export async function readPresentedBlock(
   input: Person & { readonly block: string },
 ): Promise<BlockReading> {
   const { account } = requester;
-  const view = viewOf(account, input, services.clock.now());
+  const view = await viewFor(services, account, input);
   const work = services.blockWork.begin(requester);
   const reading = await readWithAllKeys(services, work, sealOwner(view), input.block);
   if (reading.ok) {

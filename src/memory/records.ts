@@ -3,6 +3,7 @@
  * what a store does with them, are in ports.ts.
  */
 
+import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { Tier } from "../base/tiers.ts";
 
 /**
@@ -13,6 +14,12 @@ export type Place = string;
 
 /** Where a label's facts go if a call does not say: `worktree` means the innermost place that the call names. */
 export type Scope = "person" | "project" | "worktree";
+
+/**
+ * Where a write goes, whatever its label says. In a project that is shared, `project` and `shared` are what its members share,
+ * and `own` is the person's own place.
+ */
+export type WriteScope = Scope | "shared" | "own";
 
 /** A label of an account's own (channels 40 to 255), or what an account has changed of a standard one (0 to 39). */
 export interface LabelRecord {
@@ -123,6 +130,23 @@ export interface KeyChange {
   readonly month?: string;
 }
 
+/** That a project is shared, and by whom. (shared-places.ts) */
+export interface ProjectRecord {
+  readonly project: string;
+  /** null: all users of the account. */
+  readonly members: readonly string[] | null;
+  /** What members may do with what they share. */
+  readonly access: KeyAccess;
+  readonly createdAtMs: number;
+}
+
+/** What is made, or changed, of a shared project. */
+export type ProjectChange = Pick<ProjectRecord, "project" | "createdAtMs"> &
+  Partial<Pick<ProjectRecord, "members" | "access">>;
+
+/** `in_use`: facts, or earlier values, are shared in it. */
+export type RemoveProjectOutcome = "removed" | "in_use" | "missing";
+
 /** Who operates the service by name. */
 export interface OperatorRecord {
   readonly name: string;
@@ -192,6 +216,8 @@ export type UserChange = Omit<RecordedEvent, "account" | "userId" | "number">;
 
 /** What a store records that several processes write to. */
 export interface EventLog {
+  /** Who is told of what is shared. */
+  readProjects(account: string): MaybePromise<readonly ProjectRecord[]>;
   /**
    * Has what happens in an account recorded until a moment, or a later one. What is written after it resolves is
    * recorded. `log` is another text where recording has begun anew; `last` is the number of the last event of all.

@@ -4,8 +4,8 @@ import { Failure, invalidRequest } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
 import { type EncodeResult, type WriteInput, writeFacts } from "./encode.ts";
 import { namedLabel, writtenLabel } from "./free-labels.ts";
-import { viewOf } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
+import { viewFor } from "./shared-projects.ts";
 
 export interface RenameInput extends WriteInput {
   readonly label: string;
@@ -21,7 +21,7 @@ export async function renameFact(
   input: RenameInput,
 ): Promise<EncodeResult> {
   const { userId, project, label, to, merge, ifRevision } = input;
-  const view = viewOf(caller.account, input, services.clock.now());
+  const view = await viewFor(services, caller.account, input);
   if (label === to) throw invalidRequest("to", "to must be another label.");
   const { free } = await namedLabel(services, view, label);
   const target = await targetOf(() => writtenLabel(services, view, { label: to, newLabel: "certain" }));

@@ -13,6 +13,7 @@ import type { KeyRing } from "./key-ring.ts";
 import type { Labels } from "./labels.ts";
 import type { Meaning } from "./meaning.ts";
 import type { Store } from "./ports.ts";
+import type { SharedProjects } from "./shared-projects.ts";
 import type { TokenCounts } from "./token-count.ts";
 
 export interface MemoryServices {
@@ -22,6 +23,7 @@ export interface MemoryServices {
   readonly labels: Labels;
   readonly events: Pick<UserEvents, "listen" | "close">;
   readonly blocks: Blocks;
+  readonly projects: SharedProjects;
   readonly flushes: SharedWork<FlushedBlock>;
   readonly idempotency: IdempotencyGate;
   /** Shares the event loop between accounts. */

@@ -6,8 +6,15 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { EventIds, EventIdsOf } from "./event-ids.ts";
-import { EVENTS_KEPT_MS, type EventMessage, type EventSource, type NumberedEvent } from "./events.ts";
-import type { EventLog, RecordedEvent } from "./records.ts";
+import {
+  EVENTS_KEPT_MS,
+  type EventMessage,
+  type EventSource,
+  membersAt,
+  type NumberedEvent,
+} from "./events.ts";
+import type { EventLog, ProjectRecord, RecordedEvent } from "./records.ts";
+import { isShared } from "./shared-places.ts";
 
 interface Followed {
   /** undefined while the database could not be asked. */
@@ -68,7 +75,8 @@ export class SharedEvents implements EventSource {
     if (ids === undefined || number === undefined) return undefined;
     const { first, last, events } = await this.#log.readEvents([account], number, MISSED_MAX);
     if (number < first || number > last || events.length === MISSED_MAX) return undefined;
-    return events.map((event) => toldOf(ids, event));
+    const projects = await this.#projectsOf(events);
+    return events.map((event) => toldOf(ids, event, projects.get(account)));
   }
 
   /** Has events recorded for as long as somebody listens, and an hour longer. */
@@ -115,12 +123,13 @@ export class SharedEvents implements EventSource {
     const from = Math.min(...followed.map(([, { last }]) => last));
     const accounts = followed.map(([account]) => account);
     const { last, events } = await this.#log.readEvents(accounts, from, PAGE);
+    const projects = await this.#projectsOf(events);
     for (const recorded of events) {
       const { account, number } = recorded;
       const state = this.#followed.get(account);
       if (state?.log === undefined || number <= state.last) continue;
       state.last = number;
-      this.#tellListeners(account, toldOf(state.log.ids, recorded));
+      this.#tellListeners(account, toldOf(state.log.ids, recorded, projects.get(account)));
     }
     const isMore = events.length === PAGE;
     const upTo = isMore ? events[PAGE - 1].number : last;
@@ -134,12 +143,26 @@ export class SharedEvents implements EventSource {
     return isMore;
   }
 
+  /** What the accounts share that have events at shared places. */
+  async #projectsOf(events: readonly RecordedEvent[]): Promise<Map<string, readonly ProjectRecord[]>> {
+    const projects = new Map<string, readonly ProjectRecord[]>();
+    for (const { account, place } of events)
+      if (isShared(place) && !projects.has(account))
+        projects.set(account, await this.#log.readProjects(account));
+    return projects;
+  }
+
   close(): void {
     clearInterval(this.#timer);
     this.#followed.clear();
   }
 }
 
-function toldOf(ids: EventIds, { account: _, number, label, ...event }: RecordedEvent): NumberedEvent {
-  return { id: ids.idOf(number), number, event: { ...event, label: label ?? undefined } };
+function toldOf(
+  ids: EventIds,
+  { account: _, number, label, ...event }: RecordedEvent,
+  projects: readonly ProjectRecord[] = [],
+): NumberedEvent {
+  const told = { id: ids.idOf(number), number, event: { ...event, label: label ?? undefined } };
+  return { ...told, ...membersAt(event.place, projects) };
 }

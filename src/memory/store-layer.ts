@@ -33,6 +33,9 @@ export class StoreLayer implements Store {
   removeLabel: Store["removeLabel"] = (...given) => this.#below.removeLabel(...given);
   readStrict: Store["readStrict"] = (...given) => this.#below.readStrict(...given);
   changeStrict: Store["changeStrict"] = (...given) => this.#below.changeStrict(...given);
+  readProjects: Store["readProjects"] = (...given) => this.#below.readProjects(...given);
+  changeProject: Store["changeProject"] = (...given) => this.#below.changeProject(...given);
+  removeProject: Store["removeProject"] = (...given) => this.#below.removeProject(...given);
   findKey: Store["findKey"] = (...given) => this.#below.findKey(...given);
   readKey: Store["readKey"] = (...given) => this.#below.readKey(...given);
   listKeys: Store["listKeys"] = (...given) => this.#below.listKeys(...given);

@@ -22,6 +22,7 @@ import {
   type LabelLine,
   type NumberedLine,
   numberedLines,
+  type ProjectLine,
   parseLine,
 } from "./export-lines.ts";
 import { allFreeLabels } from "./free-label-list.ts";
@@ -29,7 +30,14 @@ import { requestTextsFault } from "./identifiers.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
 import type { FreeLabel, KeyRecord, KeyRequest } from "./records.ts";
-import { checkUserLine, importUserLine, type UserLine, userLine } from "./user-lines.ts";
+import {
+  checkUserLine,
+  importUserLine,
+  type UserLine,
+  userLine,
+  userLineOf,
+  writtenLine,
+} from "./user-lines.ts";
 
 /** What an import of a line has written. */
 interface Imported {
@@ -109,7 +117,9 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     if (!accounts.has(user.account)) yield* accountLines(store, user.account, true);
     accounts.add(user.account);
     const life = await store.readLife(user.account, user.userId, { nowMs });
-    if (life !== undefined) yield* linesOf(partsBy("place", life), { store, ...user, labels, turn });
+    if (life === undefined) continue;
+    const listed = { store, ...user, labels, turn };
+    for await (const line of linesOf(partsBy("place", life), listed)) yield writtenLine(line);
   }
   if (account === undefined)
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
@@ -124,6 +134,8 @@ export async function accountsWithKeys(store: Store): Promise<Set<string>> {
 /** What an account has settled: its labels, and whether there are no others. A user's export has the labels alone. */
 async function* accountLines(store: Store, account: string, isWhole: boolean): AsyncGenerator<ExportLine> {
   if (isWhole && (await store.readStrict(account))) yield { kind: "account", account, strict: true };
+  if (isWhole)
+    for (const project of await store.readProjects(account)) yield { kind: "project", account, project };
   for (const record of await store.readLabels(account)) {
     // Who added a label is the account's affair, not a user's.
     const { createdBy: _by, createdKey: _key, ...terms } = record;
@@ -249,11 +261,13 @@ export function lineImport(
       await store.changeStrict(line.account, line.strict);
       return {};
     }
-    if (line.kind === "user") {
+    if (line.kind === "project") return importProject(store, line);
+    if (line.kind === "user" || line.kind === "shared") {
       await labelled;
       const known = await labels.of(line.account);
-      await inSlices(checkUserLine(line, known, !withKeys && known.isStrict), turn);
-      return { facts: await importUserLine(store, line, { labels: known, nowMs, turn }) };
+      const ofUser = userLineOf(line);
+      await inSlices(checkUserLine(ofUser, known, !withKeys && known.isStrict), turn);
+      return { facts: await importUserLine(store, ofUser, { labels: known, nowMs, turn }) };
     }
     requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));
     return importRequest(store, line.request, await requestIds);
@@ -273,9 +287,12 @@ async function kindNotTaken(
   return line.kind === "label" ? "settings" : "users";
 }
 
-/** What an account has changed of a standard label, and that it is strict. */
+/** What an account has changed of a standard label, that it is strict, and which projects it shares, with what is shared. */
 function isSetting(line: ExportLine): boolean {
-  return line.kind === "account" || (line.kind === "label" && line.label.channel < CHANNEL_COUNT);
+  return (
+    ["account", "project", "shared"].includes(line.kind) ||
+    (line.kind === "label" && line.label.channel < CHANNEL_COUNT)
+  );
 }
 
 /** Whether an account has, or had, a key, or has facts. The default one is in every data folder. */
@@ -340,6 +357,17 @@ async function importLabel(
     return { leftOut: `the label ${label.label} of account ${account}: ${refusal[outcome]}` };
   const isAdded = outcome === "added" && label.removed !== true;
   return isAdded ? { labelAdded: label.label } : {};
+}
+
+/** One that the account shares already stays as it is. */
+async function importProject(store: Store, { account, project }: ProjectLine): Promise<Imported> {
+  const known = await store.readProjects(account);
+  if (known.some((other) => other.project === project.project)) return {};
+  const { project: name, members, access, createdAtMs } = project;
+  const record = await store.changeProject(account, { project: name, members, access, createdAtMs });
+  return record === undefined
+    ? { leftOut: `the shared project ${name} of account ${account}: there is no room` }
+    : {};
 }
 
 /** Texts that PostgreSQL cannot hold, or that mislead the operator, are left out. */

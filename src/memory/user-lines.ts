@@ -1,7 +1,7 @@
 /**
  * A user's line in an export: facts of all places in the form of GET /facts, and earlier values. An import writes a
  * whole line or nothing of it (law/imports.ts), and may be repeated. A large user has several lines, in which each label at
- * a place is whole. A label that the account does not have is one of the person's own, with a number of the new store's.
+ * a place is whole. What is shared in a project has lines of the same form, with who wrote each value. A label that the account does not have is one of the person's own, with a number of the new store's.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -32,7 +32,9 @@ import type {
   Store,
   UserLife,
 } from "./ports.ts";
+import { checkProjectName } from "./project-records.ts";
 import type { FreeLabel, Place } from "./records.ts";
+import { projectOfUser, projectUser } from "./shared-places.ts";
 
 /** What is the same as the default is left out: place "", since = updated_at, ordinal 1, null. */
 export interface ExportedFact {
@@ -49,6 +51,8 @@ export interface ExportedFact {
   readonly expires_at?: string;
   readonly origin?: FactOrigin;
   readonly pinned?: true;
+  /** Of what is shared: who wrote it. */
+  readonly user_id?: string;
 }
 
 export interface ExportedEarlier extends ExportedFact {
@@ -65,6 +69,27 @@ export interface UserLine {
   readonly earlier?: readonly ExportedEarlier[];
   /** What the person's own labels are for, where it is known. */
   readonly labels?: readonly DescribedLabel[];
+}
+
+/** What is shared in a project. */
+export interface SharedLine extends Omit<UserLine, "kind" | "user_id"> {
+  readonly kind: "shared";
+  readonly project: string;
+}
+
+/** The line of a hidden user, as it is written. */
+export function writtenLine(line: UserLine): UserLine | SharedLine {
+  const project = projectOfUser(line.user_id);
+  if (project === undefined) return line;
+  const { kind: _, account, user_id: __, ...rest } = line;
+  return { kind: "shared", account, project, ...rest };
+}
+
+/** What is shared, as the line of a hidden user. It has been checked. */
+export function userLineOf(line: UserLine | SharedLine): UserLine {
+  if (line.kind === "user") return line;
+  const { project, ...rest } = line;
+  return { ...rest, kind: "user", user_id: projectUser(project) };
 }
 
 interface DescribedLabel {
@@ -118,6 +143,7 @@ function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedFact 
     ...(fact.expiresAtMs === null ? {} : { expires_at: isoTime(fact.expiresAtMs) }),
     ...(fact.origin === undefined ? {} : { origin: fact.origin }),
     ...(fact.pinned && { pinned: fact.pinned }),
+    ...(fact.author === undefined ? {} : { user_id: fact.author }),
   };
 }
 
@@ -170,6 +196,7 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
     ...(fact.former && { former: fact.former }),
     origin: fact.origin,
     pinned: fact.pinned,
+    author: fact.user_id,
   };
 }
 
@@ -207,6 +234,14 @@ export function checkUserName(line: UserLine): void {
   checkIdentifier(line.user_id, "user_id");
 }
 
+/** The same of what is shared. */
+export function checkSharedName(line: SharedLine): void {
+  if (typeof line.account !== "string" || typeof line.project !== "string")
+    throw invalidLine("account and project must be texts");
+  checkAccount(line.account);
+  checkProjectName(line.project);
+}
+
 function checkExported(fact: ExportedFact, labels: AccountLabels, isStrict: boolean): void {
   const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
   const {
@@ -216,6 +251,7 @@ function checkExported(fact: ExportedFact, labels: AccountLabels, isStrict: bool
     expires_at,
     origin,
     pinned,
+    user_id: author,
   } = fact ?? {};
   if (typeof label !== "string" || typeof value !== "string")
     throw invalidLine("labels and values must be texts");
@@ -232,6 +268,8 @@ function checkExported(fact: ExportedFact, labels: AccountLabels, isStrict: bool
   if (expires_at !== undefined && !isTime(expires_at)) throw invalidLine("a fact has no sound expires_at");
   if (origin !== undefined && !FACT_ORIGINS.includes(origin))
     throw invalidLine(`an origin is one of ${FACT_ORIGINS.join(", ")}`);
+  if (!isText(author)) throw invalidLine("a user_id must be a text");
+  if (author != null) checkIdentifier(author, "user_id");
   if (pinned !== undefined && pinned !== true) throw invalidLine("pinned is true where it is there");
 }
 

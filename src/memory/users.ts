@@ -3,6 +3,7 @@
 import { OWN_PLACE } from "./places.ts";
 import type { Place } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
+import { AFTER_PROJECTS } from "./shared-places.ts";
 
 export interface ListedUser {
   readonly userId: string;
@@ -31,7 +32,12 @@ export async function listUsers(
   const { only, prefix, after, limit } = input;
   const found =
     only === null
-      ? await store.listUsers(account, { prefix, after, limit: limit + 1 })
+      ? // What is shared in a project is nobody's.
+        await store.listUsers(account, {
+          prefix,
+          after: after > AFTER_PROJECTS ? after : AFTER_PROJECTS,
+          limit: limit + 1,
+        })
       : [only].filter((user) => user.startsWith(prefix) && after === "");
   const nowMs = clock.now();
   const users = await Promise.all(

@@ -2,18 +2,40 @@
 
 import type {
   ChannelsAnswer,
+  ErasedProjectAnswer,
   LabelAnswer,
   LabelSetAnswer,
   LabelSetName,
   LabelSetsAnswer,
+  ProjectAnswer,
+  ProjectsAnswer,
+  SharedProjectAnswer,
   StatusAnswer,
   StrictAnswer,
   UsageAnswer,
   UsageDaysAnswer,
 } from "../contract/answers.ts";
-import { checkedAddress, labelFields, variable } from "./checked-options.ts";
-import { ACCOUNT_WRITER, CALL, CLIENT_OPTIONS, checkOptions, OWN_TERMS, TERMS } from "./option-kinds.ts";
-import type { LabelOf, LabelTermsChange, NewLabelOf, OwnLabelTerms, SidebandOptions } from "./options.ts";
+import { checkedAddress, checkedUser, labelFields, variable } from "./checked-options.ts";
+import {
+  ACCOUNT_WRITER,
+  CALL,
+  CLIENT_OPTIONS,
+  checkOptions,
+  OWN_TERMS,
+  SHARE,
+  TAKE,
+  TERMS,
+  UNSHARE,
+} from "./option-kinds.ts";
+import type {
+  LabelOf,
+  LabelTermsChange,
+  NewLabelOf,
+  OwnLabelTerms,
+  ShareOptions,
+  SidebandOptions,
+  UnshareOptions,
+} from "./options.ts";
 import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
 
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8787";
@@ -111,6 +133,43 @@ export class AccountCalls<Own extends string = never> {
     return this.call({ ...options, method: "POST", path: "/channels/sets", body, retry: "always" });
   }
 
+  /** The projects of the account that are shared. */
+  async projects(options: CallOptions = {}): Promise<ProjectsAnswer> {
+    checkOptions(options, CALL);
+    return this.get("/projects", {}, options);
+  }
+
+  /** A shared project: who shares it, and how many facts. */
+  async project(project: string, options: CallOptions = {}): Promise<ProjectAnswer> {
+    checkOptions(options, CALL);
+    return this.get(projectPath(project), {}, options);
+  }
+
+  /** Shares a project, or changes who shares it. Nothing that a person has becomes shared unless `take` says so. */
+  async shareProject(project: string, options: ShareOptions = {}): Promise<SharedProjectAnswer> {
+    checkOptions(options, SHARE);
+    const { members, access, take, dryRun: dry_run } = options;
+    if (take !== undefined) checkOptions(take, TAKE);
+    const taken = take && { user_id: checkedUser(take.userId), labels: take.labels };
+    const body = { shared: true, members, access, take: taken, dry_run };
+    // What was taken is not there a second time.
+    const retry = take === undefined || dry_run ? "always" : "refused";
+    return this.call({ ...options, method: "PUT", path: projectPath(project), body, retry });
+  }
+
+  /** Ends the sharing. `project_has_facts` where something is shared, and nobody is named who gets it. */
+  async unshareProject(project: string, options: UnshareOptions = {}): Promise<SharedProjectAnswer> {
+    checkOptions(options, UNSHARE);
+    const body = { shared: false, give_to: options.giveTo };
+    return this.call({ ...options, method: "PUT", path: projectPath(project), body, retry: "refused" });
+  }
+
+  /** Ends the sharing, and erases what was shared, with its history, for all. */
+  async eraseProject(project: string, options: CallOptions = {}): Promise<ErasedProjectAnswer> {
+    checkOptions(options, CALL);
+    return this.call({ ...options, method: "DELETE", path: projectPath(project), retry: "refused" });
+  }
+
   protected get<T>(path: string, query: NonNullable<SdkCall["query"]>, options: CallOptions): Promise<T> {
     return this.call({ ...options, method: "GET", path, query, retry: "always", isRead: true });
   }
@@ -118,4 +177,8 @@ export class AccountCalls<Own extends string = never> {
   protected async call<T>(call: SdkCall): Promise<T> {
     return (await this.transport.send(call)).body as T;
   }
+}
+
+function projectPath(project: string): string {
+  return `/projects/${encodeURIComponent(project)}`;
 }

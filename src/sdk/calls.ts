@@ -248,9 +248,9 @@ export class ServiceCalls<Own extends string = never> extends AccountCalls<Own> 
   /** Puts a user's facts back to a moment, all or none. With `dryRun` it only lists what would change. */
   async rollback(userId: string, to: Moment, options: RollbackOptions = {}): Promise<RollbackAnswer> {
     checkOptions(options, ROLLBACK);
-    const { dryRun, partial } = options;
+    const { dryRun, partial, scope } = options;
     const unchanged_since = isoMoment(options.unchangedSince);
-    const terms = { to: isoMoment(to), dry_run: dryRun, partial, unchanged_since };
+    const terms = { to: isoMoment(to), dry_run: dryRun, partial, scope, unchanged_since };
     const body = { ...this.#writer(userId, options), ...terms };
     // A late second arrival would take back what was written since.
     const retry = dryRun ? "always" : "refused";

@@ -23,8 +23,11 @@ import type {
   RenameOptions,
   RestoreOptions,
   RollbackOptions,
+  ShareOptions,
   SidebandOptions,
+  TakeOptions,
   TokenOptions,
+  UnshareOptions,
   UsersOptions,
   WriterOptions,
 } from "./options.ts";
@@ -46,6 +49,7 @@ const KINDS = {
   "a list of texts or null": (value: unknown) => isTexts(value) || value === null,
   "a text or a function": (value: unknown) => typeof value === "string" || typeof value === "function",
   "a client": (value: unknown) => typeof value === "object" && value !== null && "context" in value,
+  "an object": (value: unknown) => typeof value === "object" && value !== null,
 } as const satisfies Record<string, (value: unknown) => boolean>;
 
 function isWhole(value: unknown): boolean {
@@ -110,8 +114,18 @@ export const ROLLBACK: Kinds<RollbackOptions> = {
   writtenBy: TEXT,
   dryRun: FLAG,
   partial: FLAG,
+  scope: TEXT,
   unchangedSince: MOMENT,
 };
+export const SHARE: Kinds<ShareOptions> = {
+  ...CALL,
+  members: "a list of texts or null",
+  access: TEXT,
+  take: "an object",
+  dryRun: FLAG,
+};
+export const TAKE: Kinds<TakeOptions> = { userId: TEXT, labels: "a list of texts" };
+export const UNSHARE: Kinds<UnshareOptions> = { ...CALL, giveTo: TEXT };
 export const ACCOUNT_WRITER: Kinds<CallOptions & { writtenBy?: string | undefined }> = {
   ...CALL,
   writtenBy: TEXT,

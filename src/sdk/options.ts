@@ -8,7 +8,7 @@
 
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import type { Label } from "../base/channel-labels.ts";
-import type { FactOrigin, PlaceKind } from "../contract/answers.ts";
+import type { FactOrigin, LabelScope, PlaceKind } from "../contract/answers.ts";
 import type { CallOptions, Fetch } from "./transport.ts";
 
 declare const knownAtRunTime: unique symbol;
@@ -121,7 +121,7 @@ export interface ExpectedFact {
 
 /** Where a fact is kept. */
 export interface FactPlace {
-  /** Whose the fact is, whatever its label says. */
+  /** Where the fact goes, whatever its label says; in a shared project `own` is the person's own place in it. */
   scope?: PlaceKind | undefined;
 }
 
@@ -238,8 +238,33 @@ export interface RollbackOptions extends FlushOptions {
   /** Goes back also where the history of some labels does not reach that far; they stay as they are. */
   partial?: boolean | undefined;
   writtenBy?: string | undefined;
+  /** In a shared project: only what its members share goes back. Without it that never does. */
+  scope?: "project" | undefined;
   /** Only facts that have not changed since this moment go back. */
   unchangedSince?: Moment | undefined;
+}
+
+/** Who shares a project, and what comes along. */
+export interface ShareOptions extends CallOptions {
+  /** The user_ids; null: all of the account. Default: as it is, and all of a new one. */
+  members?: readonly string[] | null | undefined;
+  /** What members may do with what they share. Default: as it is, and write in a new one. */
+  access?: "read" | "write" | undefined;
+  /** Moves what a member has in the project to what is shared, with its history. */
+  take?: TakeOptions | undefined;
+  /** Changes nothing, and lists what `take` would move. */
+  dryRun?: boolean | undefined;
+}
+
+export interface TakeOptions {
+  userId: string;
+  /** Only these; else all but those of a worktree. */
+  labels?: readonly string[] | undefined;
+}
+
+export interface UnshareOptions extends CallOptions {
+  /** The member who gets what was shared, with its history. Without it `project_has_facts` where there is any. */
+  giveTo?: string | undefined;
 }
 
 /** What can be changed of a label; null takes a limit away. */
@@ -262,7 +287,7 @@ export interface LabelTermsChange {
 export interface OwnLabelTerms extends LabelTermsChange {
   description: string;
   /** Whose its facts are. */
-  scope?: PlaceKind | undefined;
+  scope?: LabelScope | undefined;
 }
 
 export interface TokenOptions extends CallOptions {

@@ -42,7 +42,7 @@ export interface CallOptions {
 }
 
 export interface SdkCall extends CallOptions {
-  method: "GET" | "POST" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   /** What is undefined is left out. */
   query?: Record<string, string | number | undefined>;

@@ -15,6 +15,7 @@ import { factRoutes } from "./facts.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { oauthRoutes } from "./oauth.ts";
 import { operatorRoutes } from "./operator.ts";
+import { projectRoutes } from "./projects.ts";
 import { Readiness, serviceRoutes } from "./public.ts";
 import { ContextAnswers, recallRoutes } from "./recall.ts";
 import { userRoutes } from "./users.ts";
@@ -37,6 +38,7 @@ export function allRoutes({ services, sessions, recent, answers, pages }: RouteO
     ...recallRoutes(contexts),
     ...userRoutes(answers, services.receipts),
     ...eventRoutes(services, answers),
+    ...projectRoutes(),
     ...accountRoutes(services),
     ...demoRoutes(services, contexts),
     ...serviceRoutes(services, readiness),

@@ -24,8 +24,9 @@ import type { Include, UserContext } from "../../memory/context.ts";
 import type { DecodedFact, VerifiedFact } from "../../memory/decode.ts";
 import type { EncodeResult, WrittenFact } from "../../memory/encode.ts";
 import type { DescribedFact } from "../../memory/facts.ts";
-import type { FactRecord } from "../../memory/ports.ts";
+import type { FactRecord, PreviousFact } from "../../memory/ports.ts";
 import type { BlockReading } from "../../memory/reading.ts";
+import { isShared } from "../../memory/shared-places.ts";
 import type { Usage } from "../../memory/usage.ts";
 import { type FittedContext, oldMonth } from "./context-budget.ts";
 
@@ -53,21 +54,27 @@ export function detailedBatchAnswer({ facts, channelCount }: EncodeResult): Writ
   };
 }
 
-function writeDetails({ place, revision, expiresAtMs, previous }: WrittenFact) {
+function writeDetails({ place, isOwn, revision, expiresAtMs, previous }: WrittenFact) {
   return {
     revision,
-    place: placeKind(place),
+    place: placeKind(place, isOwn),
     ...(expiresAtMs === null ? {} : { expires_at: timeText(expiresAtMs) }),
-    previous:
-      previous === undefined
-        ? null
-        : {
-            value: previous.value,
-            revision: previous.revision,
-            updated_at: timeText(previous.updatedAtMs),
-            ...(previous.writtenBy === null ? {} : { written_by: previous.writtenBy }),
-          },
+    previous: previous === undefined ? null : previousFact(previous),
   };
+}
+
+function previousFact({ value, revision, updatedAtMs, writtenBy, author }: PreviousFact) {
+  return {
+    value,
+    revision,
+    updated_at: timeText(updatedAtMs),
+    ...(writtenBy === null ? {} : { written_by: writtenBy }),
+    ...authorOf({ author }),
+  };
+}
+
+function authorOf({ author }: Pick<FactRecord, "author">) {
+  return author === undefined ? {} : { user_id: author };
 }
 
 /** @param include what was asked for: the other part is empty */
@@ -134,8 +141,16 @@ export function modelDecodeAnswer(decoded: VerifiedFact): DecodeAnswer {
 }
 
 /** What is known of a fact beside its value. */
-export function factDetails({ revision, updatedAtMs, place, ...fact }: FactRecord) {
-  return { revision, updated_at: timeText(updatedAtMs), place: placeKind(place), ...endAndWriter(fact) };
+export function factDetails({ fact: record, isOwn }: DecodedFact) {
+  const { revision, updatedAtMs, place, author, ...fact } = record;
+  return {
+    revision,
+    updated_at: timeText(updatedAtMs),
+    place: placeKind(place, isOwn),
+    ...endAndWriter(fact),
+    // `user_id` is whom the fact was asked of.
+    ...(author === undefined ? {} : { written_by_user_id: author }),
+  };
 }
 
 export function flushAnswer(flushed: FlushedBlock): FlushAnswer {
@@ -162,8 +177,10 @@ export function factsAnswer(
       ...carriedFact(fact),
       revision: fact.revision,
       updated_at: timeText(fact.updatedAtMs),
-      ...(project === undefined ? {} : { place: placeKind(fact.place) }),
+      ...(project === undefined ? {} : { place: placeKind(fact.place, fact.isOwn) }),
       ...endAndWriter(fact),
+      ...authorOf(fact),
+      ...(fact.hides && { hides: previousFact(fact.hides) }),
       ...(fact.description == null ? {} : { description: fact.description }),
     })),
   };
@@ -219,8 +236,10 @@ function endAndWriter({
 }
 
 /** The person's own place is the empty text; only a worktree's has a slash. */
-export function placeKind(place: string): PlaceKind {
+export function placeKind(place: string, isOwn = false): PlaceKind {
   if (place === "") return "person";
+  if (isOwn) return "own";
+  if (isShared(place)) return "shared";
   return place.includes("/") ? "worktree" : "project";
 }
 

@@ -5,6 +5,7 @@ import type { EventMessage, NumberedEvent, UserEvent } from "../../memory/events
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { innermost, isInside, OWN_PLACE, placesOf } from "../../memory/places.ts";
 import type { Place } from "../../memory/records.ts";
+import { projectOfPlace } from "../../memory/shared-places.ts";
 import { Answer } from "../request/answer.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
 import type { Handlers } from "../request/route.ts";
@@ -77,6 +78,8 @@ export function eventRoutes({ authentication }: HttpServices, answers: ByteBudge
 /** Whether an event is one of a place, or of those inside it; the place goes with all that it is in. */
 function concerns({ place, label }: Pick<UserEvent, "place" | "label">, outer: Place): boolean {
   const isWhole = label === undefined;
+  const shared = projectOfPlace(place);
+  if (shared !== undefined) return isInside(outer, shared);
   return isInside(place, outer) || (isWhole && (place === OWN_PLACE || isInside(outer, place)));
 }
 
@@ -94,9 +97,12 @@ function eventBytes(told: NumberedEvent): Buffer {
 
 function eventText({ id, event }: NumberedEvent): string {
   const { userId, place, label, revision, kind, writtenBy, atMs } = event;
+  const shared = projectOfPlace(place);
   const data = {
-    user_id: userId,
-    project: place === "" ? null : place,
+    // Of what is shared, who wrote it: nobody where it has ended, or was erased.
+    user_id: shared === undefined ? userId : userId || null,
+    project: shared ?? (place === "" ? null : place),
+    ...(shared === undefined ? {} : { place: "shared" }),
     label: label ?? null,
     revision,
     kind,

@@ -14,6 +14,7 @@ import type { FoundRecords } from "../../memory/find.ts";
 import type { FactEvent, FactHistory, KeptValue, RollbackResult } from "../../memory/history.ts";
 import type { LabelTerms } from "../../memory/labels.ts";
 import type { Receipt } from "../../memory/receipts.ts";
+import { projectOfPlace } from "../../memory/shared-places.ts";
 import type { ListedUser } from "../../memory/users.ts";
 import { placeKind, timeText } from "./answer-mapping.ts";
 
@@ -21,7 +22,7 @@ export function historyAnswer(userId: string, history: FactHistory): HistoryAnsw
   return {
     user_id: userId,
     label: history.label,
-    place: placeKind(history.place),
+    place: placeKind(history.place, history.isOwn),
     revisions: history.revisions.map((fact) => ({
       revision: fact.revision,
       value: fact.value,
@@ -61,13 +62,14 @@ export function findAnswer(userId: string, query: string, { by, found }: FoundRe
     user_id: userId,
     query,
     by,
-    facts: found.map(({ record, score, isGuess }) => ({
+    facts: found.map(({ record, score, isGuess, isOwn }) => ({
       label: record.label,
       value: record.value,
-      place: placeKind(record.place),
       ...projectField(record),
+      place: placeKind(record.place, isOwn),
       updated_at: timeText(record.updatedAtMs),
       ...(record.writtenBy === null ? {} : { written_by: record.writtenBy }),
+      ...(record.author === undefined ? {} : { user_id: record.author }),
       ...(record.expiresAtMs === null ? {} : { expires_at: timeText(record.expiresAtMs) }),
       ...(record.origin === undefined ? {} : { origin: record.origin }),
       score: Math.round(score * 1000) / 1000,
@@ -125,9 +127,11 @@ export function labelAnswer(terms: LabelTerms): LabelAnswer {
   };
 }
 
-function authorOf({ writtenBy, sessionId, origin }: Pick<KeptValue, "writtenBy" | "sessionId" | "origin">) {
+function authorOf(fact: Pick<KeptValue, "writtenBy" | "sessionId" | "origin" | "author">) {
+  const { writtenBy, sessionId, origin, author } = fact;
   return {
     ...(writtenBy === null ? {} : { written_by: writtenBy }),
+    ...(author === undefined ? {} : { user_id: author }),
     ...(sessionId === null ? {} : { session_id: sessionId }),
     ...(origin === undefined ? {} : { origin }),
   };
@@ -138,7 +142,17 @@ function renamedFrom(label: string | undefined) {
 }
 
 function projectField({ place }: { readonly place: string }) {
+  const shared = projectOfPlace(place);
+  if (shared !== undefined) return { project: shared, place: "shared" as const };
   return place === "" ? {} : { project: place };
+}
+
+/** Why something of an erased user is still there. */
+export function leftAnswer(left: readonly { readonly project: string; readonly values: number }[]) {
+  if (left.length === 0) return {};
+  const why =
+    "It belongs to the shared project. The user's name was taken out of it; DELETE /projects/{project} erases it for all.";
+  return { left: left.map(({ project, values }) => ({ project, values, why })) };
 }
 
 export function receiptAnswer(receipt: Receipt): ReceiptAnswer {

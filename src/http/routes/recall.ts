@@ -107,12 +107,12 @@ function contextRoute(contexts: ContextAnswers): Handlers["context"] {
 }
 
 function decodedAnswer<T extends object>(
-  { fact }: DecodedFact,
+  decoded: DecodedFact,
   answer: T,
   details: string | undefined,
 ): Answer<T> {
-  const json = isTrue(details) ? { ...answer, ...factDetails(fact) } : answer;
-  return Answer.json(json, { headers: revisionHeaders(fact.revision) });
+  const json = isTrue(details) ? { ...answer, ...factDetails(decoded) } : answer;
+  return Answer.json(json, { headers: revisionHeaders(decoded.fact.revision) });
 }
 
 interface Rendered {

@@ -26,7 +26,7 @@ import type { ByteBudget } from "../request/byte-budget.ts";
 import { isTrue } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-import { changesAnswer, receiptAnswer, rollbackAnswer, usersAnswer } from "./life-mapping.ts";
+import { changesAnswer, leftAnswer, receiptAnswer, rollbackAnswer, usersAnswer } from "./life-mapping.ts";
 
 const PAGE = 50;
 /** From this length on an export is a stream that waits for its reader. */
@@ -96,10 +96,10 @@ export function userRoutes(answers: ByteBudget, receipts: Receipts) {
     async forgetUser(call) {
       const { user_id: userId, project, details } = call.query;
       const { account } = call.caller;
-      const erased = await forgetUser(call.memory, account, { userId, project });
+      const { erased, left } = await forgetUser(call.memory, account, { userId, project });
       if (!isTrue(details)) return { status: "ok" };
       const receipt = receipts.of(erased, { account, userId, project }, call.memory.clock.now());
-      return { status: "ok", receipt: receiptAnswer(receipt) };
+      return { status: "ok", receipt: receiptAnswer(receipt), ...leftAnswer(left) };
     },
   } satisfies Partial<Handlers>;
 }
@@ -117,11 +117,11 @@ export async function usersPage(
 }
 
 function rollbackInput(body: Static<typeof RollbackBody>): RollbackInput {
-  const { user_id: userId, project, to, dry_run: dryRun, partial, unchanged_since: since } = body;
+  const { user_id: userId, project, scope, to, dry_run: dryRun, partial, unchanged_since: since } = body;
   const { written_by: writtenBy, session_id: sessionId } = body;
   const unchangedSinceMs = since === undefined ? undefined : momentIn(since, "unchanged_since");
   const toMs = momentIn(to, "to");
-  return { userId, project, toMs, dryRun, partial, writtenBy, sessionId, unchangedSinceMs };
+  return { userId, project, scope, toMs, dryRun, partial, writtenBy, sessionId, unchangedSinceMs };
 }
 
 function rollbackResponse(

@@ -16,7 +16,7 @@ export function upToGap(
 
 export function earlierOf(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): EarlierFact {
   // Written out: to copy all but a few takes a tenth of a write.
-  const kept: Required<Omit<EarlierFact, "origin" | "pinned" | "former">> = {
+  const kept: Required<Omit<EarlierFact, "origin" | "pinned" | "former" | "author">> = {
     place: fact.place,
     label: fact.label,
     value: fact.value,
@@ -30,9 +30,9 @@ export function earlierOf(fact: FactRecord, ended: EarlierFact["ended"], endedAt
     ended,
     endedAtMs,
   };
-  const { origin, pinned } = fact;
-  if (origin === undefined && pinned === undefined) return kept;
-  return { ...kept, ...(origin && { origin }), ...(pinned && { pinned }) };
+  const { origin, pinned, author } = fact;
+  if (origin === undefined && pinned === undefined && author === undefined) return kept;
+  return { ...kept, ...(origin && { origin }), ...(pinned && { pinned }), ...(author && { author }) };
 }
 
 /** A fact that has expired, although nobody has ended it yet. */

@@ -6,7 +6,7 @@
 
 import type { Sliced } from "../../base/slices.ts";
 import type { FactChange, FreeTerms, ImportChange, PastValue } from "../ports.ts";
-import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
+import type { FactName, Memory, Step, Steps } from "./user-memory.ts";
 
 /** A step, and the revision that it had, by which the steps of several labels are put in order. */
 interface PastStep {
@@ -14,7 +14,7 @@ interface PastStep {
   readonly revision: number;
 }
 
-export function* importSteps(memory: UserMemory, { lives }: ImportChange, nowMs: number): Sliced<Steps> {
+export function* importSteps(memory: Memory, { lives }: ImportChange, nowMs: number): Sliced<Steps> {
   let facts = 0;
   const steps: PastStep[] = [];
   for (const { place, label, values, free } of lives) {
@@ -41,7 +41,7 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
   let before: PastValue | undefined;
   for (const fact of values) {
     const { value, revision, ordinal, updatedAtMs, sinceMs, ended, endedAtMs = 0, origin } = fact;
-    const author = { writtenBy: fact.writtenBy, sessionId: fact.sessionId };
+    const author = { writtenBy: fact.writtenBy, sessionId: fact.sessionId, userId: fact.author };
     const beforeMs = before?.endedAtMs ?? 0;
     let ending = endingOf(before);
     // What was renamed was written before it had its label.

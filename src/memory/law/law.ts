@@ -27,15 +27,17 @@ import type {
   WriteReport,
   WriteRequest,
 } from "../ports.ts";
-import type { Place, UserChange } from "../records.ts";
+import type { Place, ProjectRecord, UserChange } from "../records.ts";
 import { requireWritable } from "../rights.ts";
+import { isShared } from "../shared-places.ts";
 import { requireRoom } from "./bounds.ts";
 import { importSteps } from "./imports.ts";
 import { appendSteps, removeSteps } from "./lists.ts";
 import { moveSteps } from "./moves.ts";
 import { renameSteps } from "./renames.ts";
 import { restoreSteps, rollbackSteps } from "./restores.ts";
-import { type FactName, nameOf, type Step, type Steps, type UserMemory } from "./user-memory.ts";
+import { requireMember, requireSharedWrite } from "./sharing.ts";
+import { type FactName, type Memory, nameOf, type Step, type Steps } from "./user-memory.ts";
 
 /** What must be read of a user before a request is decided. */
 export interface Reading {
@@ -57,6 +59,8 @@ export interface Found {
   readonly others: number;
   /** Labels that were removed. */
   readonly gone: ReadonlySet<string>;
+  /** Of a write in a shared project: who shares it; undefined where nobody does. */
+  readonly sharing?: ProjectRecord | undefined;
 }
 
 /** What is to be stored beside the differences of the memory. */
@@ -73,6 +77,25 @@ export interface Decision {
 /** Work on all of a user, or a place: it is not done together with other writes of the user. */
 export function isWhole({ changes }: Pick<WriteRequest, "changes">): boolean {
   return changes.some((change) => change.kind && readingOfChange(change, []).inside.length > 0);
+}
+
+/** What must be read of the person, and of the project that is shared, where its place is the own one. */
+export function readingsOf(request: Pick<WriteRequest, "changes" | "places">): {
+  own: Reading;
+  shared: Reading;
+} {
+  const { names, inside, history } = readingOf(request);
+  const own = {
+    names: names.filter(({ place }) => !isShared(place)),
+    inside: inside.filter((place) => !isShared(place)),
+    history,
+  };
+  const shared = {
+    names: names.filter(({ place }) => isShared(place)).map(({ label }) => ({ place: OWN_PLACE, label })),
+    inside: inside.filter(isShared).map(() => OWN_PLACE),
+    history,
+  };
+  return { own, shared };
 }
 
 export function readingOf({ changes, places }: Pick<WriteRequest, "changes" | "places">): Reading {
@@ -116,6 +139,8 @@ function readingOfChange(change: Change, counted: readonly Place[]): Reading {
       return { names: [], inside: [change.from, change.to], history: true };
     case "erase":
       return { names: [], inside: [change.within ?? OWN_PLACE], history: false };
+    case "disown":
+      return { names: [], inside: [OWN_PLACE], history: true };
     case "import":
       return { names: change.lives, inside: [], history: false };
   }
@@ -126,10 +151,11 @@ function readingOfChange(change: Change, counted: readonly Place[]): Reading {
  * memory is not to be used.
  */
 export function* applyLaw(
-  memory: UserMemory,
+  memory: Memory,
   request: WriteRequest,
-  { replay, used, others, gone }: Found,
+  { replay, used, others, gone, sharing }: Found,
 ): Sliced<Decision> {
+  requireMember(request, sharing);
   const undecided = { counted: 0, isWiped: false, answer: null };
   if (replay === "mismatch") return { ...undecided, outcome: { outcome: "mismatch", used } };
   if (replay !== undefined) return { ...undecided, outcome: { outcome: "replayed", used, ...replay } };
@@ -148,6 +174,7 @@ export function* applyLaw(
     yield;
     const { label, value, free, param = "" } = step.change;
     requireWritable(request.writable, label, `${param}label`);
+    requireSharedWrite(request, sharing, step.change.place);
     if (value !== null && free === undefined && gone.has(label))
       return { ...undecided, outcome: { outcome: "label_gone", used, label, param } };
     if (value !== null && request.quota !== undefined) written.add(nameOf(step.change));
@@ -158,19 +185,24 @@ export function* applyLaw(
   if (counted > 0 && limit !== null && used + counted > limit)
     return { ...undecided, outcome: { outcome: "limit", used } };
   if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
-  const { facts: factsBefore, revision: revisionBefore } = memory;
+  const before = memory.parts.map(({ facts, revision }) => ({ facts, revision }));
   const { isWiped, ...taken } = yield* take(memory, steps, {
     isReported: report !== undefined,
-    writable: request.writable,
+    require: ({ label, place }) => {
+      requireWritable(request.writable, label);
+      requireSharedWrite(request, sharing, place);
+    },
   });
   const made = request.changes[0]?.kind === "rename" ? renamed(taken.made) : taken.made;
   const events = eventsOf(request, report, taken.events);
   if (request.changes.some(({ kind }) => kind === "expire"))
     events.push(...endExpired(memory, request.nowMs));
-  yield* requireRoom(memory, factsBefore);
-  const channelCount = others + memory.countLive(request.places, request.nowMs);
+  for (const [i, part] of memory.parts.entries()) {
+    yield* requireRoom(part, before[i]!.facts);
+    assert(part.revision >= before[i]!.revision, "a revision is not used twice");
+  }
+  const channelCount = others + memory.countLive(request.places, request.nowMs, namedLabels(request));
   const { revision } = memory;
-  assert(revision >= revisionBefore, "a revision is not used twice");
   return {
     outcome: {
       outcome: "stored",
@@ -188,16 +220,22 @@ export function* applyLaw(
   };
 }
 
+/** Where a project is shared, others' writes of its group may have named further labels. */
+function namedLabels(request: WriteRequest): ReadonlySet<string> | undefined {
+  if (request.shared === undefined) return undefined;
+  return new Set(readingOf(request).names.map(({ label }) => label));
+}
+
 /** Neither the account has the label, nor the person, and it is not to be made. */
-function isUnknown(memory: UserMemory, change: Change): boolean {
+function isUnknown(memory: Memory, change: Change): boolean {
   if (!("free" in change) || change.free === undefined) return false;
   return !change.free.make && memory.freeLabel(change.label) === undefined;
 }
 
-function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
+function* stepsOf(memory: Memory, request: WriteRequest): Sliced<Steps> {
   const { changes, nowMs, groups = ALL_GROUPS, writtenBy = null, sessionId = null } = request;
   assert(Number.isSafeInteger(nowMs), "a write has a moment");
-  const author = { writtenBy, sessionId };
+  const author = { writtenBy, sessionId, userId: request.userId };
   const by = (facts: readonly FactChange[]) =>
     facts.map((change) => ({ change: checked(change, nowMs), author, nowMs }));
   const [first] = changes;
@@ -233,13 +271,17 @@ function* stepsOf(memory: UserMemory, request: WriteRequest): Sliced<Steps> {
     case "rollback":
       return yield* rollbackSteps(memory, { ...first, groups }, { author, nowMs });
     case "move":
-      return yield* moveSteps(memory, first, nowMs);
+      return yield* moveSteps(memory, first, { nowMs, owner: request.userId });
+    case "disown": {
+      const [part] = memory.parts;
+      return { steps: [], report: { disowned: yield* part!.disown(first.author) } };
+    }
     case "import":
       return yield* importSteps(memory, first, nowMs);
   }
 }
 
-function countsOf(memory: UserMemory, names: readonly FactName[], nowMs: number): ErasedCounts {
+function countsOf(memory: Memory, names: readonly FactName[], nowMs: number): ErasedCounts {
   const facts = names.filter((name) => memory.live(name, nowMs) !== undefined).length;
   const places = new Set(names.map(({ place }) => place)).size;
   return { facts, labels: names.length, places };
@@ -250,11 +292,7 @@ function* forgetting(names: Iterable<FactName>, by: Pick<Step, "author" | "nowMs
 }
 
 /** Forgets the fact that counts in the places; where there is none, what is kept of it at the last resort. */
-function forgetStep(
-  memory: UserMemory,
-  change: Extract<Change, { kind: "forget" }>,
-  nowMs: number,
-): FactChange {
+function forgetStep(memory: Memory, change: Extract<Change, { kind: "forget" }>, nowMs: number): FactChange {
   const { label, places, otherwise, keepHistory = false, ifRevision } = change;
   const place =
     places.toReversed().find((at) => memory.live({ place: at, label }, nowMs) !== undefined) ?? otherwise;
@@ -283,7 +321,7 @@ function checked(change: FactChange, nowMs: number): FactChange {
 }
 
 /** The fact that is there where a revision does not hold. */
-function conflictOf(memory: UserMemory, { change, nowMs }: Step) {
+function conflictOf(memory: Memory, { change, nowMs }: Step) {
   const { label, ifRevision, param = "" } = change;
   if (ifRevision === undefined) return undefined;
   const present = memory.live(change, nowMs);
@@ -299,21 +337,22 @@ function renamed(made: readonly MadeChange[]): MadeChange[] {
 interface Taken {
   /** Most of it need not be told fact by fact. */
   readonly isReported: boolean;
-  readonly writable: WriteRequest["writable"];
+  /** Refuses what the author may not write. */
+  readonly require: (name: FactName) => void;
 }
 
-function* take(memory: UserMemory, steps: Iterable<Step>, { isReported, writable }: Taken) {
+function* take(memory: Memory, steps: Iterable<Step>, { isReported, require }: Taken) {
   const made: MadeChange[] = [];
   const events = new Map<string, UserChange>();
   let isWiped = false;
   for (const { change, author, nowMs } of steps) {
     yield;
     const { place, label, value, expiresAtMs = null } = change;
-    requireWritable(writable, label);
+    require(change);
     const name = nameOf(change);
     const expired = memory.endExpired(change, nowMs);
     if (expired !== undefined) events.set(`${name} expired`, expiredEvent(expired));
-    const numberBefore = memory.freeLabel(label)?.number;
+    const numberBefore = memory.freeLabel(label, place)?.number;
     let before: MadeChange["before"];
     let found = true;
     if (value !== null) before = memory.set(change, value, author, nowMs);
@@ -321,8 +360,8 @@ function* take(memory: UserMemory, steps: Iterable<Step>, { isReported, writable
       ({ before, found } = memory.forget(change, nowMs));
       if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;
     }
-    const revision = found ? memory.revision : 0;
-    const number = memory.freeLabel(label)?.number ?? numberBefore;
+    const revision = found ? memory.revisionAt(place) : 0;
+    const number = memory.freeLabel(label, place)?.number ?? numberBefore;
     const numbered = number === undefined ? {} : { number };
     if (!isReported || expiresAtMs !== null)
       made.push({ place, label, ...numbered, value, revision, expiresAtMs, before, found });
@@ -352,7 +391,7 @@ function eventsOf(
 }
 
 /** Ends what has expired. */
-function endExpired(memory: UserMemory, nowMs: number): UserChange[] {
+function endExpired(memory: Memory, nowMs: number): UserChange[] {
   return memory.names.flatMap((name) => {
     const expired = memory.endExpired(name, nowMs);
     return expired === undefined ? [] : [expiredEvent(expired)];
@@ -365,9 +404,11 @@ function expiredEvent({ place, label, revision, expiresAtMs }: FactRecord): User
 }
 
 /** What neither the request nor the numbers of its answer say: when facts end, what was there before, what was read. */
-function keptAnswer({ changes }: WriteRequest, made: readonly MadeChange[]): string | null {
+function keptAnswer({ changes, shared }: WriteRequest, made: readonly MadeChange[]): string | null {
   const told = made.filter(({ value, number }) => value !== null || number !== undefined);
   const isSaid =
+    // Two memories have two sequences of revisions.
+    shared === undefined &&
     changes.every(({ kind }) => kind === undefined) &&
     told.every(({ expiresAtMs, before, number }) => {
       return expiresAtMs === null && before === undefined && number === undefined;
@@ -381,5 +422,6 @@ function keptAnswer({ changes }: WriteRequest, made: readonly MadeChange[]): str
 }
 
 function previousOf({ value, revision, updatedAtMs, writtenBy }: FactRecord): PreviousFact {
+  // Who has written it may be erased while the answer is kept.
   return { value, revision, updatedAtMs, writtenBy };
 }

@@ -6,13 +6,13 @@ import { Failure } from "../../base/errors.ts";
 import type { FactOrigin } from "../../base/fact-origins.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { FactChange, ItemChange } from "../ports.ts";
-import type { UserMemory } from "./user-memory.ts";
+import type { Memory } from "./user-memory.ts";
 
 const JOINT = "; ";
 export const ITEM_SEPARATOR = ";";
 
 /** An item that is there already is not added again. */
-export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: number): FactChange[] {
+export function appendSteps(memory: Memory, change: ItemChange, nowMs: number): FactChange[] {
   const { label, places, item, terms, free, expiresAtMs, ifRevision } = change;
   const place = elementAt(places, 0);
   const present = memory.live({ place, label }, nowMs);
@@ -31,7 +31,7 @@ export function appendSteps(memory: UserMemory, change: ItemChange, nowMs: numbe
 }
 
 /** Where it was the last item, the fact is forgotten, and its history stays. */
-export function removeSteps(memory: UserMemory, change: ItemChange, nowMs: number): FactChange[] {
+export function removeSteps(memory: Memory, change: ItemChange, nowMs: number): FactChange[] {
   const { label, places, item, terms, free, expiresAtMs, ifRevision } = change;
   const present = places
     .toReversed()

@@ -1,47 +1,76 @@
 /**
  * A project under another name: what a user has at a place and inside it goes to another, with its history, times and
- * writers. Where both have a label, the value that was written last counts, and the others are in its history.
+ * writers. Where both have a label, the value that was written last counts, and the others are in its history. Facts go
+ * the same way from a person to a project that is shared, and back.
  */
 
+import { Failure } from "../../base/errors.ts";
 import type { Sliced } from "../../base/slices.ts";
 import { isInside } from "../places.ts";
-import type { EarlierFact, FactRecord, MoveChange } from "../ports.ts";
+import type { EarlierFact, FactRecord, FreeTerms, MoveChange } from "../ports.ts";
+import { isShared } from "../shared-places.ts";
 import { pastOf } from "./imports.ts";
-import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
+import type { FactName, Memory, Step, Steps } from "./user-memory.ts";
 
-export function* moveSteps(memory: UserMemory, { from, to }: MoveChange, nowMs: number): Sliced<Steps> {
-  const moved = memory.names.filter(({ place }) => isInside(place, from));
-  let facts = 0;
+/** @param owner whose the facts are that do not say who wrote them */
+export function* moveSteps(
+  memory: Memory,
+  { from, to, only }: MoveChange,
+  { nowMs, owner }: { readonly nowMs: number; readonly owner: string },
+): Sliced<Steps> {
+  const moved = memory.names.filter(({ place, label }) =>
+    only === undefined ? isInside(place, from) : place === from && only.isMeant(label),
+  );
+  const movedFacts: { label: string; value: string }[] = [];
   for (const name of moved) {
     yield;
-    if (memory.live(name, nowMs) !== undefined) facts += 1;
+    const fact = memory.live(name, nowMs);
+    if (fact !== undefined) movedFacts.push({ label: name.label, value: fact.value });
   }
+  const isThere = (label: string) => movedFacts.some((fact) => fact.label === label);
+  const missing = only?.named.find((label) => !isThere(label));
+  if (missing !== undefined)
+    throw new Failure(
+      "fact_not_found",
+      `The user has no fact on ${missing} in the project. Nothing was moved.`,
+      {
+        param: "take.labels",
+      },
+    );
   // Each is made when it is its turn: what moves, and where to, are apart.
   function* steps(): Generator<Step> {
     for (const { place, label } of moved)
-      yield* movedSteps(memory, { place, label }, { place: to + place.slice(from.length), label }, nowMs);
+      yield* movedSteps(
+        memory,
+        { place, label },
+        { place: to + place.slice(from.length), label },
+        { nowMs, owner },
+      );
   }
-  return { steps: steps(), report: { moved: facts } };
+  return { steps: steps(), report: { moved: movedFacts.length, ...(only && { movedFacts }) } };
 }
 
 /** The values of one name become those of another. The last step forgets them where they were. */
 function movedSteps(
-  memory: UserMemory,
+  memory: Memory,
   { place, label }: FactName,
   target: FactName,
-  nowMs: number,
+  { nowMs, owner }: { readonly nowMs: number; readonly owner: string },
 ): readonly Step[] {
   const name = { place, label };
-  const valuesOf = (at: FactName) => ({
-    present: memory.live(at, nowMs),
-    earlier: memory.earlier(at, nowMs),
-  });
+  const ofOwner = <V extends Value>(value: V): V => ({ ...value, author: value.author ?? owner });
+  const valuesOf = (at: FactName) => {
+    const [present, earlier] = [memory.live(at, nowMs), memory.earlier(at, nowMs)];
+    if (isShared(at.place)) return { present, earlier };
+    return { present: present && ofOwner(present), earlier: earlier.map(ofOwner) };
+  };
+  const free = termsAt(memory, name, target);
   const forgetting: Step = { change: { ...name, value: null }, author: NOBODY, nowMs };
   const { present, earlier } = valuesOf(name);
   const atTarget = valuesOf(target);
   const there = [...atTarget.earlier, ...given(atTarget.present)];
   if (there.length === 0) {
-    const past = pastOf(target, [...earlier, ...given(present)]);
+    const past = pastOf(target, [...earlier, ...given(present)], free);
     return [...past.map(({ step }) => step), forgetting];
   }
   // Both places have values: those that the new place does not have are added to its history.
@@ -51,11 +80,11 @@ function movedSteps(
   );
   const step = (
     value: string | null,
-    { writtenBy, sessionId, origin, pinned }: Value,
+    { writtenBy, sessionId, author, origin, pinned }: Value,
     terms: object,
   ): Step => ({
-    change: { ...target, value, ...terms, origin: origin ?? null, pinned: pinned === true },
-    author: { writtenBy, sessionId },
+    change: { ...target, value, free, ...terms, origin: origin ?? null, pinned: pinned === true },
+    author: { writtenBy, sessionId, userId: author },
     nowMs,
   });
   const steps = missing.map((fact) => step(fact.value, fact, {}));
@@ -67,6 +96,13 @@ function movedSteps(
 }
 
 type Value = FactRecord | EarlierFact;
+
+/** Of a label that the memory which gets the fact does not have. */
+function termsAt(memory: Memory, from: FactName, to: FactName): FreeTerms | undefined {
+  const known = memory.freeLabel(from.label, from.place);
+  const isMade = known === undefined || memory.freeLabel(to.label, to.place) !== undefined;
+  return isMade ? undefined : { make: true, description: known.description };
+}
 
 const NOBODY = { writtenBy: null, sessionId: null };
 

@@ -7,12 +7,13 @@
 import { elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FactRecord, FreeTerms, RenameChange } from "../ports.ts";
+import type { Place } from "../records.ts";
 import { pastOf } from "./imports.ts";
 import { joinedLists, joinedOrigin } from "./lists.ts";
-import type { Step, UserMemory } from "./user-memory.ts";
+import type { Memory, Step } from "./user-memory.ts";
 
 export function renameSteps(
-  memory: UserMemory,
+  memory: Memory,
   change: RenameChange,
   by: Pick<Step, "author" | "nowMs">,
 ): Step[] {
@@ -27,7 +28,7 @@ export function renameSteps(
   const { place } = fact;
   const condition = ifRevision === undefined ? {} : { ifRevision };
   const target = memory.live({ place, label: to }, nowMs);
-  const free = targetTerms(memory, change);
+  const free = targetTerms(memory, change, place);
   if (target !== undefined && !merge)
     throw new Failure("fact_exists", `${to} has a fact. Forget it first, or send merge: "append".`, {
       param: "to",
@@ -46,7 +47,8 @@ export function renameSteps(
   const value = target === undefined ? fact.value : joinedLists(target.value, fact.value);
   const origin = target === undefined ? fact.origin : joinedOrigin(target.origin, fact.origin);
   const { expiresAtMs } = target ?? fact;
-  const author = target === undefined ? fact : by.author;
+  const { writtenBy, sessionId, author: userId } = fact;
+  const author = target === undefined ? { writtenBy, sessionId, userId } : by.author;
   return [
     {
       change: { place, label: to, value, terms, free, expiresAtMs, origin, pinned: fact.pinned },
@@ -59,13 +61,13 @@ export function renameSteps(
 
 /** The last two steps write the fact under the other label, which has no history, and forget it where it was. */
 export function relabelled(
-  memory: UserMemory,
+  memory: Memory,
   fact: FactRecord,
   to: { readonly label: string; readonly free: FreeTerms | undefined },
   nowMs: number,
 ): Step[] {
   const { place, label, ordinal } = fact;
-  const former = { label, description: memory.freeLabel(label)?.description ?? null };
+  const former = { label, description: memory.freeLabel(label, place)?.description ?? null };
   const values = [
     ...memory.earlier(fact, nowMs),
     { ...fact, ended: "renamed" as const, endedAtMs: nowMs, former },
@@ -85,7 +87,11 @@ export function relabelled(
 }
 
 /** A label that is made has the description of the other. */
-function targetTerms(memory: UserMemory, { label, to, toFree }: RenameChange): FreeTerms | undefined {
-  if (toFree === undefined || memory.freeLabel(to) !== undefined) return toFree;
-  return { ...toFree, description: memory.freeLabel(label)?.description ?? undefined };
+function targetTerms(
+  memory: Memory,
+  { label, to, toFree }: RenameChange,
+  place: Place,
+): FreeTerms | undefined {
+  if (toFree === undefined || memory.freeLabel(to, place) !== undefined) return toFree;
+  return { ...toFree, description: memory.freeLabel(label, place)?.description ?? undefined };
 }

@@ -16,13 +16,13 @@ import type {
 } from "../ports.ts";
 import type { Place } from "../records.ts";
 import { relabelled } from "./renames.ts";
-import { type FactName, isLive, nameOf, type Step, type Steps, type UserMemory } from "./user-memory.ts";
+import { type FactName, isLive, type Memory, nameOf, type Step, type Steps } from "./user-memory.ts";
 
 /**
  * Writes the value that a revision had again, at the place where it was, with its origin, with its end unless that has come,
  * and with the description that its label had.
  */
-export function restoreSteps(memory: UserMemory, change: RestoreChange & Seen, nowMs: number): FactChange[] {
+export function restoreSteps(memory: Memory, change: RestoreChange & Seen, nowMs: number): FactChange[] {
   const { label, places, revision, terms, ifRevision, groups } = change;
   const values = places.flatMap((place) => seenValues(valuesOf(memory, { place, label }, nowMs), groups));
   const found = values.find((fact) => fact.revision === revision);
@@ -71,7 +71,7 @@ interface Wanted extends FactName {
  * Where only what has not changed since another moment goes back, the rest of what had changed until then is told.
  */
 export function* rollbackSteps(
-  memory: UserMemory,
+  memory: Memory,
   { toMs, partial, dryRun, groups, unchangedSinceMs = Number.POSITIVE_INFINITY }: RollbackChange & Seen,
   by: Pick<Step, "author" | "nowMs">,
 ): Sliced<Steps> {
@@ -148,10 +148,10 @@ function isAlike(a: FactRecord | undefined, b: FactRecord | EarlierFact | undefi
 }
 
 /** What makes a label again, or describes it as it was; undefined where it is so, or is the account's. */
-function termsOf(memory: UserMemory, place: Place, former: FormerLabel | undefined): FreeTerms | undefined {
+function termsOf(memory: Memory, place: Place, former: FormerLabel | undefined): FreeTerms | undefined {
   if (former === undefined || findChannel(former.label) !== undefined) return undefined;
   const { label, description } = former;
-  const known = memory.freeLabel(label);
+  const known = memory.freeLabel(label, place);
   const isSo = known === undefined ? memory.isKnown({ place, label }) : known.description === description;
   return isSo ? undefined : { make: true, description };
 }
@@ -163,7 +163,7 @@ function formerLabel(values: readonly (FactRecord | EarlierFact)[], value: FactR
 }
 
 /** The oldest first. */
-function valuesOf(memory: UserMemory, name: FactName, nowMs: number): (FactRecord | EarlierFact)[] {
+function valuesOf(memory: Memory, name: FactName, nowMs: number): (FactRecord | EarlierFact)[] {
   const present = memory.live(name, nowMs);
   return [...memory.earlier(name, nowMs), ...(present === undefined ? [] : [present])];
 }

@@ -8,6 +8,7 @@ import { assert } from "../../base/assert.ts";
 import type { Sliced } from "../../base/slices.ts";
 import type { EarlierFact, FactChange, FactRecord, FormerLabel, FreeTerms, WriteReport } from "../ports.ts";
 import type { FreeLabel, Place } from "../records.ts";
+import { PROJECT_NUMBERS } from "../shared-places.ts";
 import { asExpired, earlierOf, placeOfMoved, upToGap } from "./earlier-values.ts";
 
 export interface FactName {
@@ -45,6 +46,8 @@ export interface FoundUser {
   readonly numbers?: number;
   /** Those that the person has made, of the labels that were asked for. */
   readonly labels?: readonly FreeLabel[];
+  /** It is that of a shared project: who has written a value is kept. */
+  readonly isOfProject?: boolean;
   /** All of the places that were asked for was found, and what is not there was not. */
   readonly isWhole?: boolean;
   /** Needed only where a user has, or gets, more than ROOMY_FACTS_MAX facts. (bounds.ts) */
@@ -66,6 +69,8 @@ export interface FactDifference extends FactName {
 export interface Author {
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
+  /** Kept where the fact is a shared project's. */
+  readonly userId?: string | undefined;
 }
 
 /** One fact set or forgotten, by whom and when. */
@@ -91,13 +96,35 @@ interface FactState extends FactName {
   readonly added: readonly EarlierFact[];
 }
 
+/** What the law works with: one user's memory, or two of them as one (joint-memory.ts). */
+export type Memory = Pick<
+  UserMemory,
+  | "historyMax"
+  | "parts"
+  | "revision"
+  | "revisionAt"
+  | "freeLabel"
+  | "names"
+  | "isKnown"
+  | "live"
+  | "earlier"
+  | "isEmpty"
+  | "set"
+  | "forget"
+  | "endExpired"
+  | "countLive"
+  | "attempt"
+>;
+
 const EVERYTHING = Number.POSITIVE_INFINITY;
 const NONE: readonly EarlierFact[] = [];
 
 export class UserMemory {
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
+  readonly parts: readonly UserMemory[] = [this];
   readonly #isWhole: boolean;
+  readonly #isOfProject: boolean;
   readonly #counts: PlaceCounts | undefined;
   #facts: number;
   #heads: number;
@@ -111,14 +138,16 @@ export class UserMemory {
 
   constructor(found: FoundUser, historyMax: number) {
     const { revision, facts, heads, named, isWhole = false, counts, numbers = 0, labels = [] } = found;
+    const { isOfProject = false } = found;
     assert(Number.isSafeInteger(revision) && revision >= 0, "a revision is a whole number");
     this.historyMax = historyMax;
     this.#isWhole = isWhole;
+    this.#isOfProject = isOfProject;
     this.#counts = counts;
     this.#revision = revision;
     this.#facts = facts;
     this.#heads = heads;
-    this.#numbers = numbers;
+    this.#numbers = isOfProject ? Math.max(PROJECT_NUMBERS, numbers) : numbers;
     this.#foundLabels = new Map(labels.map((label) => [label.label, label]));
     this.#labels = new Map(this.#foundLabels);
     for (const fact of named) this.add(fact);
@@ -132,6 +161,11 @@ export class UserMemory {
   }
 
   get revision(): number {
+    return this.#revision;
+  }
+
+  /** That of the memory which has the place. */
+  revisionAt(_place: Place): number {
     return this.#revision;
   }
 
@@ -149,7 +183,7 @@ export class UserMemory {
   }
 
   /** One of the labels that were asked for, where the person has made it, and it is there. */
-  freeLabel(label: string): FreeLabel | undefined {
+  freeLabel(label: string, _place?: Place): FreeLabel | undefined {
     const known = this.#labels.get(label);
     return known === undefined || known.uses === 0 ? undefined : known;
   }
@@ -200,6 +234,7 @@ export class UserMemory {
     const pinned = change.pinned ?? before?.pinned === true;
     const isSamePin = (before?.pinned === true) === pinned;
     const isSameTerms = before?.expiresAtMs === expiresAtMs && before.origin === origin && isSamePin;
+    const by = isSameValue ? before.author : this.#isOfProject ? author.userId : undefined;
     const isSame = isSameValue && isSameTerms && ending === undefined;
     const isLater = isSameValue && ending === undefined && before.origin === origin && isSamePin;
     const moved =
@@ -223,6 +258,7 @@ export class UserMemory {
       sessionId: isSameValue ? before.sessionId : author.sessionId,
       ...(origin === undefined ? {} : { origin }),
       ...(pinned ? { pinned } : {}),
+      ...(by === undefined ? {} : { author: by }),
     };
     if (before === undefined) {
       this.#facts += 1;
@@ -266,13 +302,43 @@ export class UserMemory {
     return present;
   }
 
+  /** A name goes from all values, present and earlier, with the session; how many had it. */
+  *disown(author: string): Sliced<number> {
+    let count = 0;
+    for (const state of [...this.#states.values()]) {
+      yield;
+      const { present, last, dropBelow } = state;
+      const earlier = this.#earlierIn(state);
+      const first = earlier.findIndex((fact) => fact.author === author);
+      const isPresent = present?.author === author;
+      if (first < 0 && !isPresent) continue;
+      count += earlier.filter((fact) => fact.author === author).length + Number(isPresent);
+      const added = first < 0 ? state.added : earlier.slice(first).map((fact) => withoutName(fact, author));
+      this.#put(state, { present: present && withoutName(present, author), last, dropBelow, added });
+    }
+    // The facts keep theirs: they have not changed.
+    if (count > 0) this.#revision += 1;
+    return count;
+  }
+
   /** How many of the labels that were asked for have a fact in one of the places. */
-  countLive(places: readonly Place[], nowMs: number): number {
+  countLive(places: readonly Place[], nowMs: number, _labels?: ReadonlySet<string>): number {
     if (places.length === 0) return 0;
+    const labels = this.liveLabels(places, nowMs);
+    return places.length === 1 ? labels.length : new Set(labels).size;
+  }
+
+  /** The labels that were asked for and have a fact in one of the places; of several places, some twice. */
+  liveLabels(places: readonly Place[], nowMs: number): readonly string[] {
     const labels: string[] = [];
     for (const { place, label, present } of this.#states.values())
       if (present !== undefined && isLive(present, nowMs) && places.includes(place)) labels.push(label);
-    return places.length === 1 ? labels.length : new Set(labels).size;
+    return labels;
+  }
+
+  /** The labels that were asked for at all. */
+  get askedLabels(): ReadonlySet<string> {
+    return new Set([...this.#states.values()].map(({ label }) => label));
   }
 
   /** Projects and worktrees that had facts when they were found. */
@@ -322,7 +388,7 @@ export class UserMemory {
   *differences(): Generator<FactDifference> {
     assert(this.#facts >= 0 && this.#heads >= 0, "facts and histories are counted once each");
     for (const { place, label, found, present, last, dropBelow, added } of this.#states.values()) {
-      if (present === found.present && last === found.last && dropBelow === 0) continue;
+      if (present === found.present && last === found.last && dropBelow + added.length === 0) continue;
       const { present: before, last: lastBefore } = found;
       yield { place, label, before, present, lastBefore, last, dropBelow, added };
     }
@@ -412,6 +478,12 @@ export class UserMemory {
 
 export function nameOf({ place, label }: FactName): string {
   return `${label} ${place}`;
+}
+
+function withoutName<F extends FactRecord | EarlierFact>(fact: F, name: string): F {
+  if (fact.author !== name) return fact;
+  const { author: _, ...rest } = fact;
+  return { ...rest, sessionId: null } as F;
 }
 
 export function isLive({ expiresAtMs }: Pick<FactRecord, "expiresAtMs">, nowMs: number): boolean {

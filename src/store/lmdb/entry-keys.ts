@@ -11,6 +11,7 @@
  *   ends     moment account 0 user 0 place 0 label       a fact that expires
  *   labels   account 0 label                             a label, and with a zero behind it one that was removed
  *            account 1                                   that the account is strict
+ *   projects account 0 project                          that it is shared, and by whom
  *   free-labels  account 0 user 0 label                  a label that the person has made
  */
 
@@ -117,6 +118,11 @@ export function strictKey(account: string): Buffer {
   return Buffer.from(`${account}\u0001`);
 }
 
+export function projectKey(account: string, project: string): Buffer {
+  assert(project.length > 0 && !project.includes("\0"), "no zero in a name");
+  return Buffer.from(`${account}\0${project}`);
+}
+
 export function freeLabelKey(account: string, userId: string, label: string): Buffer {
   return Buffer.concat([userKey(account, userId), Buffer.from(`\0${label}`)]);
 }
@@ -155,8 +161,9 @@ export function userOfKey(key: Buffer): Buffer {
 /** The counters of users and of further places. Every other entry in the table `facts` is a fact. */
 export const USERS = "users";
 export const PLACES = "places";
-/** The counter of the highest revision that a user had who is gone. */
+/** The counter of the highest revision that a user had who is gone, and that of the projects that are shared. */
 export const REVISIONS = "revisions";
+export const PROJECT_REVISIONS = "project revisions";
 
 export const counterName = (keyId: string, period: string) => `${keyId}\0${period}`;
 

@@ -30,6 +30,7 @@ export const TABLES = [
   "labels",
   "free-labels",
   "operators",
+  "projects",
 ] as const;
 
 export type TableName = (typeof TABLES)[number];

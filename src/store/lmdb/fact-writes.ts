@@ -3,10 +3,12 @@
 import { assert, elementAt } from "../../base/assert.ts";
 import { findChannel } from "../../base/channels.ts";
 import { atOnce, type Sliced } from "../../base/slices.ts";
-import { applyLaw, isWhole, readingOf } from "../../memory/law/law.ts";
+import { JointMemory } from "../../memory/law/joint-memory.ts";
+import { applyLaw, isWhole, readingOf, readingsOf } from "../../memory/law/law.ts";
 import type { PlacedCode, PlacedVector, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { accountCounter } from "../../memory/quota.ts";
-import type { EndedFact, KeyRecord } from "../../memory/records.ts";
+import type { EndedFact, KeyRecord, ProjectRecord } from "../../memory/records.ts";
+import { projectUser, sharedPlace } from "../../memory/shared-places.ts";
 import {
   counterName,
   factKey,
@@ -14,14 +16,15 @@ import {
   goneLabelKey,
   momentOfEndKey,
   momentPrefix,
+  projectKey,
   splitFactKey,
   userKey,
 } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
 import type { LongWrite } from "./long-writes.ts";
-import { packFact, unpackFact, unpackUser, unpackVector } from "./records.ts";
+import { packFact, unpackFact, unpackJson, unpackUser, unpackVector } from "./records.ts";
 import { findReplay, forgetAnswers, keepReplay } from "./replays.ts";
-import { UserWrites } from "./user-facts.ts";
+import { noteForgetting, UserWrites } from "./user-facts.ts";
 import type { Write, Writer } from "./writer.ts";
 
 /** Facts of a user, or values of an import, that are read and changed in one go. */
@@ -29,13 +32,18 @@ const LONG_FACTS = 64;
 
 /** Locks by its turn, or while it is prepared: what the law reads, and what becomes of it, is of one transaction. */
 export function writeFacts(request: WriteRequest, historyMax: number): LongWrite<WriteOutcome> {
-  const { account, userId } = request;
+  const { account } = request;
   return {
     account,
-    user: userName(account, userId),
+    users: usersOf(request).map((user) => userName(account, user)),
     isLong: (writer) => isLong(writer, request),
     prepare: (writer) => prepare(writer, request, historyMax),
   };
+}
+
+/** The person, and the hidden one of a project that is shared. */
+function usersOf({ userId, shared }: Pick<WriteRequest, "userId" | "shared">): string[] {
+  return shared === undefined ? [userId] : [userId, projectUser(shared.project)];
 }
 
 export function userName(account: string, userId: string): string {
@@ -43,26 +51,29 @@ export function userName(account: string, userId: string): string {
 }
 
 function isLong(writer: Writer, request: WriteRequest): boolean {
-  const { account, userId, changes } = request;
+  const { account, changes } = request;
   const [first] = changes;
   if (first?.kind === "import") return first.lives.length > LONG_FACTS;
   if (!isWhole(request)) return false;
   try {
-    const bytes = writer.get("facts", userKey(account, userId));
-    const { facts, heads } = bytes === undefined ? { facts: 0, heads: 0 } : unpackUser(bytes);
-    return facts + heads > LONG_FACTS;
+    return usersOf(request).some((user) => {
+      const bytes = writer.get("facts", userKey(account, user));
+      const { facts, heads } = bytes === undefined ? { facts: 0, heads: 0 } : unpackUser(bytes);
+      return facts + heads > LONG_FACTS;
+    });
   } catch {
     return true;
   }
 }
 
 function* prepare(writer: Writer, request: WriteRequest, historyMax: number): Sliced<WriteOutcome> {
-  const { account, userId, nowMs, changes } = request;
+  const { account, userId, nowMs, changes, shared } = request;
+  if (shared !== undefined) return yield* prepareShared(writer, request, shared.project, historyMax);
   const isErasing = changes[0]?.kind === "erase";
   const replay = findReplay(writer, request);
   const used = usedBefore(writer, request);
   const user = new UserWrites(writer, account, userId, isErasing);
-  const memory = yield* user.read(request, historyMax);
+  const memory = yield* user.read(readingOf(request), historyMax);
   const others = user.countOthers(request, memory);
   const gone = goneLabels(writer, request);
   const decision = yield* applyLaw(memory, request, { replay, used, others, gone });
@@ -71,9 +82,56 @@ function* prepare(writer: Writer, request: WriteRequest, historyMax: number): Sl
   yield* user.save(memory, nowMs);
   count(writer, request, decision.counted);
   if (changes[0]?.kind === "import") writer.atCommit((at) => goneLabels(at, request).size === gone.size);
+  if (outcome.report?.disowned) noteForgetting(writer, nowMs);
   if (decision.isWiped) yield* forgetAnswers(writer, account, userId);
   keepReplay(writer, request, outcome, decision.answer);
   return outcome;
+}
+
+/** The same of a person and a project together, which is shared until the commit. */
+function* prepareShared(
+  writer: Writer,
+  request: WriteRequest,
+  project: string,
+  historyMax: number,
+): Sliced<WriteOutcome> {
+  const { account, userId, nowMs, places, groups } = request;
+  const key = projectKey(account, project);
+  const bytes = writer.get("projects", key);
+  const sharing = bytes && unpackJson<ProjectRecord>(bytes);
+  const replay = findReplay(writer, request);
+  const used = usedBefore(writer, request);
+  const place = sharedPlace(project);
+  const [own, team] = [userId, projectUser(project)].map((user) => new UserWrites(writer, account, user));
+  const readings = readingsOf(request);
+  const ownMemory = yield* own!.read(readings.own, historyMax);
+  const teamMemory = yield* team!.read(readings.shared, historyMax);
+  const live = new Set([
+    ...own!.liveLabels(
+      places.filter((at) => at !== place),
+      nowMs,
+      groups,
+    ),
+    ...(places.includes(place) ? team!.liveLabels([""], nowMs, groups) : []),
+  ]);
+  for (const { label } of readingOf(request).names) live.delete(label);
+  const gone = goneLabels(writer, request);
+  const memory = new JointMemory(ownMemory, teamMemory, place);
+  const found = { replay, used, others: live.size, gone, sharing };
+  const decision = yield* applyLaw(memory, request, found);
+  const { outcome } = decision;
+  if (outcome.outcome !== "stored") return outcome;
+  yield* own!.save(ownMemory, nowMs);
+  yield* team!.save(teamMemory, nowMs);
+  count(writer, request, decision.counted);
+  writer.atCommit((at) => isSameRecord(at.get("projects", key), bytes));
+  if (decision.isWiped) yield* forgetAnswers(writer, account, userId);
+  keepReplay(writer, request, outcome, decision.answer);
+  return outcome;
+}
+
+function isSameRecord(now: Buffer | undefined, before: Buffer | undefined): boolean {
+  return now === undefined || before === undefined ? now === before : now.equals(before);
 }
 
 /** Removed labels among those that are named. */

@@ -44,7 +44,7 @@ export interface GroupCommitOptions {
 
 interface Queued {
   readonly write: Write<unknown>;
-  readonly user: string | undefined;
+  readonly users: readonly string[];
   readonly long: LongWrite<unknown> | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -100,14 +100,14 @@ export class GroupCommit {
 
   /** @param user whom it concerns, or EVERYBODY; it waits while they are locked */
   run<T>(write: Write<T>, user?: string): Promise<T> {
-    return this.#enqueue(write, user, undefined);
+    return this.#enqueue(write, user === undefined ? [] : [user], undefined);
   }
 
   runLong<T>(long: LongWrite<T>): Promise<T> {
-    return this.#enqueue((writer) => atOnce(long.prepare(writer)), long.user, long);
+    return this.#enqueue((writer) => atOnce(long.prepare(writer)), long.users, long);
   }
 
-  #enqueue<T>(write: Write<T>, user: string | undefined, long: LongWrite<T> | undefined): Promise<T> {
+  #enqueue<T>(write: Write<T>, users: readonly string[], long: LongWrite<T> | undefined): Promise<T> {
     if (this.#closed) return Promise.reject(storeUnavailable("The store is closed."));
     if (this.#stuck) return Promise.reject(storeUnavailable("The disk does not answer."));
     if (this.#waiting >= this.#options.queueMax) {
@@ -115,7 +115,7 @@ export class GroupCommit {
     }
     return new Promise<T>((resolve, reject) => {
       const answer = { resolve: resolve as (result: unknown) => void, reject, result: undefined };
-      const queued = { write, user, long, ...answer };
+      const queued = { write, users, long, ...answer };
       if (this.#locks.take(queued)) return;
       this.#queue.push(queued);
       this.#running ??= this.#drain();
@@ -175,14 +175,14 @@ export class GroupCommit {
   }
 
   /** Prepares a long write while groups of others are committed, and then stores it between two of them. */
-  async #runLong(queued: Queued, { account, user, prepare }: LongWrite<unknown>): Promise<void> {
+  async #runLong(queued: Queued, { account, users, prepare }: LongWrite<unknown>): Promise<void> {
     const turn = () => this.#turns.next(account);
     try {
       for (let isPrepared = false; !isPrepared; ) {
         const prepared = new LongWriter(this.#environment);
         queued.result = await inSlices(prepare(prepared), turn);
         await this.#inTurn(async () => {
-          assert(this.#locks.isLocked(user), "a user is locked until what was prepared is stored");
+          assert(this.#locks.isLocked(users), "a user is locked until what was prepared is stored");
           const writer = new Writer(this.#environment());
           isPrepared = prepared.conclude(writer);
           const ended = this.#metrics.begin();
@@ -192,7 +192,7 @@ export class GroupCommit {
     } catch (error) {
       queued.reject(error);
     } finally {
-      this.#queue.unshift(...this.#locks.unlock(user));
+      this.#queue.unshift(...this.#locks.unlock(users));
       if (this.#queue.length > 0) this.#running ??= this.#drain();
     }
   }
@@ -261,9 +261,9 @@ export class GroupCommit {
     let count = 0;
     do {
       const queued = elementAt(this.#queue, count++);
-      assert(!this.#locks.isLocked(queued.user), "the writes of a locked user wait");
+      assert(!this.#locks.isLocked(queued.users), "the writes of a locked user wait");
       if (queued.long?.isLong(writer)) {
-        const rest = this.#locks.lock(queued.long.user, this.#queue.slice(count));
+        const rest = this.#locks.lock(queued.long.users, this.#queue.slice(count));
         this.#queue = [...this.#queue.slice(0, count), ...rest];
         this.#beginning.push(queued);
       } else if (run(queued, writer)) answers.push(queued);

@@ -38,7 +38,9 @@ import type {
   KeyRequest,
   LabelRecord,
   OperatorRecord,
+  ProjectRecord,
 } from "../../memory/records.ts";
+import { projectUser } from "../../memory/shared-places.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
 import { counterKey, PLACES, strictKey, USERS } from "./entry-keys.ts";
 import { Environment, type Reader, type TableName } from "./environment.ts";
@@ -81,6 +83,7 @@ import {
 import { LabelRemovals } from "./label-removals.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
 import { operatorsIn } from "./operators.ts";
+import { changeProject, readProjects, removeProject } from "./project-writes.ts";
 import { FORGOTTEN, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
@@ -91,7 +94,7 @@ const PAGE = 256;
 const FACTS_AT_ONCE = 64;
 const PROBE = Buffer.from("probe");
 /** After a change in these the keys have another version. */
-const KEYS_TABLES: ReadonlySet<string> = new Set(["keys", "labels", "operators", "accounts"]);
+const KEYS_TABLES: ReadonlySet<string> = new Set(["keys", "labels", "operators", "accounts", "projects"]);
 /** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
 const CORRUPT_RECORDS = "sideband_corrupt_records_total";
@@ -267,6 +270,13 @@ export class LmdbStore implements Store {
   changeLabel: Store["changeLabel"] = (...given) => this.#commit.run(changeLabel(...given));
 
   removeLabel: Store["removeLabel"] = (...given) => this.#removals.remove(...given);
+
+  readProjects = (account: string): ProjectRecord[] => readProjects(this.#readable(), account);
+
+  changeProject: Store["changeProject"] = (...given) => this.#commit.run(changeProject(...given));
+
+  removeProject: Store["removeProject"] = (account, project) =>
+    this.#commit.run(removeProject(account, project), userName(account, projectUser(project)));
 
   readStrict = (account: string): boolean => this.#readable().has("labels", strictKey(account));
 

@@ -21,7 +21,8 @@ import { type AtCommit, checkKey, Writer } from "./writer.ts";
 export interface LongWrite<T> {
   /** Whose time on the event loop it takes. */
   readonly account: string;
-  readonly user: string;
+  /** Whom it locks. */
+  readonly users: readonly string[];
   /** Whether it really is: otherwise it goes with the others. */
   readonly isLong: (writer: Writer) => boolean;
   readonly prepare: (writer: Writer) => Sliced<T>;

@@ -32,6 +32,9 @@ const FACT_HEADER_BYTES = 35;
 /** In the length of a writer: that a fact has a vector. */
 const VECTOR = 2 ** 15;
 const VECTOR_LENGTH_BYTES = 2;
+/** In the same length: that the author of a shared fact stands before the writer, behind two bytes with its length. */
+const AUTHORED = 2 ** 14;
+const AUTHOR_LENGTH_BYTES = 2;
 /** In the length of a session, which has ten bits at most: its pin, where a value comes from, and that a fact has the number of its label. */
 const PINNED = 2 ** 12;
 const ORIGIN = 2 ** 13;
@@ -50,7 +53,7 @@ const USER_BYTES = 26 + PLACE_BYTES;
  * ordinal 4 · codebook version 1 (0: no code) · code length in bits 2 · lengths of writer and session 2 + 2 (0: none),
  * the latter with pin and origin ·
  * where the person has made the label: its number 4 · with a code: its checksum 4, its bits · with a vector: its
- * length 2, its bytes · writer · session · value
+ * length 2, its bytes · of a shared fact: the length of its author 2, the author · writer · session · value
  */
 export function packFact(fact: Omit<FactRecord, "label" | "place">, vector?: Uint8Array): Buffer {
   const codeBytes = fact.code === undefined ? 0 : CRC32_BYTES + Math.ceil(fact.code.bits.length / 8);
@@ -69,7 +72,7 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">, vector?: Uin
   out.writeUInt32BE(fact.ordinal, 24);
   out[28] = fact.code?.version ?? 0;
   out.writeUInt16BE(fact.code?.bits.length ?? 0, 29);
-  out.writeUInt16BE(texts.writerBytes + (vector === undefined ? 0 : VECTOR), 31);
+  out.writeUInt16BE(texts.writer + (vector === undefined ? 0 : VECTOR), 31);
   out.writeUInt16BE(texts.session + (fact.number === undefined ? 0 : NUMBERED), 33);
   if (fact.number !== undefined) out.writeUInt32BE(fact.number, FACT_HEADER_BYTES);
   if (fact.code !== undefined) {
@@ -83,7 +86,7 @@ export function packFact(fact: Omit<FactRecord, "label" | "place">, vector?: Uin
     out.writeUInt16BE(vector.length, codeStart + codeBytes);
     out.set(vector, codeStart + codeBytes + VECTOR_LENGTH_BYTES);
   }
-  out.write(texts.text, codeStart + codeBytes + vectorBytes);
+  writeTexts(out, texts, codeStart + codeBytes + vectorBytes);
   return out;
 }
 
@@ -112,7 +115,7 @@ export function unpackFact(place: Place, label: string, bytes: Buffer, withCode 
   const session = bytes.readUInt16BE(33);
   const isNumbered = session >= NUMBERED;
   // Named one by one: a spread among the other names takes longer than all else here.
-  const { value, writtenBy, sessionId, origin, pinned } = unpackTexts(
+  const { value, writtenBy, sessionId, origin, pinned, author } = unpackTexts(
     bytes,
     textStart,
     bytes.readUInt16BE(31) % VECTOR,
@@ -130,7 +133,7 @@ export function unpackFact(place: Place, label: string, bytes: Buffer, withCode 
     expiresAtMs: bytes.readUIntBE(18, 6) || null,
     ordinal: bytes.readUInt32BE(24),
   };
-  const known = withTerms(fact, { origin, pinned });
+  const known = withTerms(fact, { origin, pinned, author });
   const numbered = isNumbered ? { ...known, number: bytes.readUInt32BE(FACT_HEADER_BYTES) } : known;
   if (version === 0 || !withCode) return numbered;
   const bits = { length: bitsLength, bytes: Uint8Array.from(bytes.subarray(codeStart, codeEnd)) };
@@ -142,7 +145,7 @@ const ENDINGS = ["replaced", "forgotten", "expired", "renamed"] as const;
 /**
  * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · time of the end that it would
  * have had 6 (0: none) · how it ended 1 · lengths of writer and session 2 + 2 (0: none), the latter with pin and origin · where
- * its label was another one: length 2, that label as JSON · writer · session · value
+ * its label was another one: length 2, that label as JSON · author (as of a fact) · writer · session · value
  */
 export function packEarlier(fact: EarlierFact): Buffer {
   const { ended, endedAtMs } = fact;
@@ -158,13 +161,13 @@ export function packEarlier(fact: EarlierFact): Buffer {
   out.writeUIntBE(endedAtMs, 18, 6);
   out.writeUIntBE(fact.expiresAtMs ?? 0, 24, 6);
   out[30] = ENDINGS.indexOf(ended);
-  out.writeUInt16BE(texts.writerBytes, 31);
+  out.writeUInt16BE(texts.writer, 31);
   out.writeUInt16BE(texts.session + (formerBytes === 0 ? 0 : FORMER), 33);
   if (formerBytes > 0) {
     out.writeUInt16BE(former.length, EARLIER_HEADER_BYTES);
     out.set(former, EARLIER_HEADER_BYTES + 2);
   }
-  out.write(texts.text, EARLIER_HEADER_BYTES + formerBytes);
+  writeTexts(out, texts, EARLIER_HEADER_BYTES + formerBytes);
   return out;
 }
 
@@ -188,21 +191,32 @@ export function unpackEarlier(place: Place, label: string, ordinal: number, byte
   };
 }
 
-type Texts = Pick<FactRecord, "value" | "writtenBy" | "sessionId" | "origin" | "pinned">;
+type Texts = Pick<FactRecord, "value" | "writtenBy" | "sessionId" | "origin" | "pinned" | "author">;
 
-/** `session`: its length, the pin and the origin. */
-function packTexts({ value, writtenBy, sessionId, origin, pinned }: Texts) {
-  const text = (writtenBy ?? "") + (sessionId ?? "") + value;
+/** `session`: its length, the pin and the origin; `writer`: its length, and whether there is an author. */
+function packTexts({ value, writtenBy, sessionId, origin, pinned, author }: Texts) {
+  const text = (author ?? "") + (writtenBy ?? "") + (sessionId ?? "") + value;
   const writerBytes = writtenBy === null ? 0 : Buffer.byteLength(writtenBy);
   const sessionBytes = sessionId === null ? 0 : Buffer.byteLength(sessionId);
   assert(sessionBytes < PINNED, "the length of a session leaves four bits");
   const terms =
     (origin === undefined ? 0 : (FACT_ORIGINS.indexOf(origin) + 1) * ORIGIN) + (pinned ? PINNED : 0);
   const session = sessionBytes + terms;
-  return { text, length: Buffer.byteLength(text), writerBytes, session };
+  const writer = writerBytes + (author === undefined ? 0 : AUTHORED);
+  const length = Buffer.byteLength(text) + (author === undefined ? 0 : AUTHOR_LENGTH_BYTES);
+  return { text, length, writer, session, author };
 }
 
-function unpackTexts(bytes: Buffer, start: number, writerBytes: number, sessionAndTerms: number): Texts {
+function writeTexts(out: Buffer, { text, author }: { text: string; author: string | undefined }, at: number) {
+  if (author !== undefined) out.writeUInt16BE(Buffer.byteLength(author), at);
+  out.write(text, at + (author === undefined ? 0 : AUTHOR_LENGTH_BYTES));
+}
+
+function unpackTexts(bytes: Buffer, at: number, writerAndAuthor: number, sessionAndTerms: number): Texts {
+  const writerBytes = writerAndAuthor % AUTHORED;
+  const authorStart = at + (writerAndAuthor < AUTHORED ? 0 : AUTHOR_LENGTH_BYTES);
+  const start = authorStart === at ? at : authorStart + bytes.readUInt16BE(at);
+  const author = authorStart === at ? undefined : bytes.toString("utf8", authorStart, start);
   const sessionBytes = sessionAndTerms % PINNED;
   const session = start + writerBytes;
   const value = session + sessionBytes;
@@ -212,15 +226,15 @@ function unpackTexts(bytes: Buffer, start: number, writerBytes: number, sessionA
     sessionId: sessionBytes === 0 ? null : bytes.toString("utf8", session, value),
   };
   const origin: FactOrigin | undefined = FACT_ORIGINS[Math.floor(sessionAndTerms / ORIGIN) - 1];
-  return withTerms(texts, { origin, pinned: (sessionAndTerms & PINNED) === 0 ? undefined : true });
+  return withTerms(texts, { origin, pinned: (sessionAndTerms & PINNED) === 0 ? undefined : true, author });
 }
 
-type Terms = Pick<Texts, "origin" | "pinned">;
+type Terms = Pick<Texts, "origin" | "pinned" | "author">;
 
-/** Most have neither. */
-function withTerms<T extends Terms>(texts: T, { origin, pinned }: Terms): T {
-  if (origin === undefined && pinned === undefined) return texts;
-  return { ...texts, ...(origin && { origin }), ...(pinned && { pinned }) };
+/** Most have none. */
+function withTerms<T extends Terms>(texts: T, { origin, pinned, author }: Terms): T {
+  if (origin === undefined && pinned === undefined && author === undefined) return texts;
+  return { ...texts, ...(origin && { origin }), ...(pinned && { pinned }), ...(author && { author }) };
 }
 
 /** Of a place. Facts that have expired count until they are swept. */

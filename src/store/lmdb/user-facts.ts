@@ -6,7 +6,7 @@
 import { assert } from "../../base/assert.ts";
 import { findChannel } from "../../base/channels.ts";
 import type { Sliced } from "../../base/slices.ts";
-import { readingOf } from "../../memory/law/law.ts";
+import { type Reading, readingOf } from "../../memory/law/law.ts";
 import {
   type FactDifference,
   type FactName,
@@ -16,6 +16,7 @@ import {
 } from "../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, WriteRequest } from "../../memory/ports.ts";
 import type { FreeLabel, Place } from "../../memory/records.ts";
+import { projectOfUser } from "../../memory/shared-places.ts";
 import {
   dayOfAnswer,
   endKey,
@@ -25,6 +26,7 @@ import {
   historyKey,
   labelOfKey,
   PLACES,
+  PROJECT_REVISIONS,
   placeKey,
   placeOfKey,
   REVISIONS,
@@ -56,6 +58,9 @@ import {
 } from "./records.ts";
 import type { Writer } from "./writer.ts";
 
+/** The first revision of what is shared: none of it is one of a member's own, since they are shown together. */
+const PROJECT_REVISION = 2 ** 47;
+
 /** An entry whose key says all. */
 const LISTED = Buffer.of(1);
 
@@ -64,6 +69,7 @@ export class UserWrites {
   readonly #account: string;
   readonly #userId: string;
   readonly #key: Buffer;
+  readonly #isOfProject: boolean;
   readonly #wasKnown: boolean;
   readonly #user: UserRecord;
   /** Where all of a place was read. */
@@ -80,15 +86,16 @@ export class UserWrites {
     this.#isErasing = isErasing;
     this.#key = userKey(account, userId);
     // A new user goes on after the last revision of any user who is gone: no revision is ever used twice.
-    const unknown = () => newUser(writer.count(REVISIONS));
+    this.#isOfProject = projectOfUser(userId) !== undefined;
+    const last = writer.count(this.#isOfProject ? PROJECT_REVISIONS : REVISIONS);
+    const unknown = () => newUser(this.#isOfProject ? Math.max(PROJECT_REVISION, last) : last);
     const known = this.#read("facts", this.#key, unpackUser, unknown);
     this.#wasKnown = known !== undefined;
     this.#user = known ?? unknown();
   }
 
   /** What a request names. */
-  *read(request: Pick<WriteRequest, "changes" | "places">, historyMax: number): Sliced<UserMemory> {
-    const { names, inside, history } = readingOf(request);
+  *read({ names, inside, history }: Reading, historyMax: number): Sliced<UserMemory> {
     const { revision, facts, heads, places, numbers } = this.#user;
     const isWhole = inside.length > 0;
     const found = isWhole ? yield* this.#findInside(inside) : [];
@@ -99,7 +106,7 @@ export class UserWrites {
     const known = isAll ? found.filter(({ present }) => present !== undefined).length : facts;
     const past = isAll ? found.length - known : heads;
     const user = { revision, facts: known, heads: past, numbers, labels, named: [], isWhole, counts };
-    const memory = new UserMemory(user, historyMax);
+    const memory = new UserMemory({ ...user, isOfProject: this.#isOfProject }, historyMax);
     for (const fact of found) {
       yield;
       memory.add(fact);
@@ -118,14 +125,16 @@ export class UserWrites {
     const used = places.filter((place) => this.#place(place).facts > 0);
     if (groups === undefined && used.every((place) => this.#place(place).ending === 0))
       return this.#countLabels(used) - memory.countLive(used, nowMs);
-    const labels = new Set(
-      used
-        .flatMap((place) => this.#factsAt(place))
-        .filter((fact) => isLive(fact, nowMs) && (groups?.has(fact.label) ?? true))
-        .map(({ label }) => label),
-    );
+    const labels = this.liveLabels(used, nowMs, groups);
     for (const { label } of readingOf({ changes, places }).names) labels.delete(label);
     return labels.size;
+  }
+
+  /** Labels with a live fact in the places. */
+  liveLabels(places: readonly Place[], nowMs: number, groups: WriteRequest["groups"]): Set<string> {
+    const facts = this.#wasKnown ? places.flatMap((place) => this.#factsAt(place)) : [];
+    const counted = facts.filter((fact) => isLive(fact, nowMs) && (groups?.has(fact.label) ?? true));
+    return new Set(counted.map(({ label }) => label));
   }
 
   /** Labels of several places: those of the largest are counted, and only keys of the others are read. */
@@ -190,8 +199,10 @@ export class UserWrites {
     // A user without facts and history is removed: nothing shows that the user ever existed.
     if (isUsed) this.#writer.put("facts", this.#key, packUser({ ...this.#user, ...counts, places }));
     else if (this.#wasKnown) this.#writer.remove("facts", this.#key);
-    if (!isUsed) noteRevision(this.#writer, counts.revision);
-    addToCounter(this.#writer, USERS, Number(isUsed) - Number(this.#wasKnown));
+    if (!isUsed)
+      noteRevision(this.#writer, counts.revision, this.#isOfProject ? PROJECT_REVISIONS : REVISIONS);
+    // A project is no person.
+    addToCounter(this.#writer, this.#isOfProject ? PLACES : USERS, Number(isUsed) - Number(this.#wasKnown));
   }
 
   /** Removes those of a fact's entries in the history that are beyond its limit. */
@@ -433,9 +444,9 @@ export function addToCounter(writer: Writer, counter: string, change: number): v
 }
 
 /** Whoever is new goes on after it. */
-export function noteRevision(writer: Writer, revision: number): void {
+export function noteRevision(writer: Writer, revision: number, counter: string): void {
   writer.atCommit((at) => {
-    if (revision > at.count(REVISIONS)) at.setCount(REVISIONS, revision);
+    if (revision > at.count(counter)) at.setCount(counter, revision);
   });
 }
 

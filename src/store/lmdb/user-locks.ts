@@ -1,6 +1,7 @@
 /**
- * Users who are locked, because a long write prepares what becomes of them, and the writes that wait for it. They wait in
- * their order: nobody overtakes a write of the same user.
+ * Users who are locked, because a long write prepares what becomes of them, and the writes that wait for one. They wait in
+ * their order: nobody overtakes a write of the same user. A write may be of two users, a person and a project that is
+ * shared: then it waits for the first who is locked, and after that for the other.
  */
 
 import { assert } from "../../base/assert.ts";
@@ -9,8 +10,8 @@ import { assert } from "../../base/assert.ts";
 export const EVERYBODY = "";
 
 interface UserWrite {
-  /** undefined: it concerns no user. */
-  readonly user: string | undefined;
+  /** Empty: it concerns no user. */
+  readonly users: readonly string[];
 }
 
 export class UserLocks<W extends UserWrite> {
@@ -24,8 +25,8 @@ export class UserLocks<W extends UserWrite> {
     return count;
   }
 
-  isLocked(user: string | undefined): boolean {
-    return user !== undefined && this.#waiting.has(user);
+  isLocked(users: readonly string[]): boolean {
+    return users.some((user) => this.#waiting.has(user));
   }
 
   get areFree(): boolean {
@@ -34,25 +35,35 @@ export class UserLocks<W extends UserWrite> {
 
   /** Takes a write that has to wait. */
   take(write: W): boolean {
-    if (write.user === undefined || this.#waiting.size === 0) return false;
-    const waiting = write.user === EVERYBODY ? this.#forAll : this.#waiting.get(write.user);
-    waiting?.push(write);
-    return waiting !== undefined;
+    if (this.#waiting.size === 0) return false;
+    if (write.users[0] === EVERYBODY) {
+      this.#forAll.push(write);
+      return true;
+    }
+    const locked = write.users.find((user) => this.#waiting.has(user));
+    if (locked === undefined) return false;
+    this.#waiting.get(locked)!.push(write);
+    return true;
   }
 
-  /** Locks a user. Returns what need not wait of the writes that came after that. */
-  lock(user: string, queue: readonly W[]): W[] {
-    assert(user !== EVERYBODY && !this.#waiting.has(user), "a user is locked once");
-    this.#waiting.set(user, []);
+  /** Locks users. Returns what need not wait of the writes that came after that. */
+  lock(users: readonly string[], queue: readonly W[]): W[] {
+    for (const user of users) {
+      assert(user !== EVERYBODY && !this.#waiting.has(user), "a user is locked once");
+      this.#waiting.set(user, []);
+    }
     return queue.filter((write) => !this.take(write));
   }
 
   /** Returns the writes that need not wait any more. */
-  unlock(user: string): W[] {
-    const writes = this.#waiting.get(user);
-    assert(writes !== undefined, "a locked user is unlocked");
-    this.#waiting.delete(user);
-    return [...writes, ...(this.areFree ? this.#takeForAll() : [])];
+  unlock(users: readonly string[]): W[] {
+    const writes = users.flatMap((user) => {
+      const waiting = this.#waiting.get(user);
+      assert(waiting !== undefined, "a locked user is unlocked");
+      this.#waiting.delete(user);
+      return waiting;
+    });
+    return [...writes.filter((write) => !this.take(write)), ...(this.areFree ? this.#takeForAll() : [])];
   }
 
   /** All that wait, whoever is locked. */

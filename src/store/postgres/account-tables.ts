@@ -3,7 +3,7 @@
  * people who operate the service. After a change that nodes cache, its version counts here at once.
  */
 
-import type { KeyStore, LabelStore, OperatorStore, Store } from "../../memory/ports.ts";
+import type { KeyStore, LabelStore, OperatorStore, ProjectStore, Store } from "../../memory/ports.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
@@ -22,8 +22,9 @@ import * as requests from "./queries/key-request-queries.ts";
 import type { KeysWatch } from "./queries/keys-watch.ts";
 import * as labels from "./queries/label-queries.ts";
 import { operatorsIn } from "./queries/operator-queries.ts";
+import * as projects from "./queries/project-queries.ts";
 
-export class AccountTables implements KeyStore, LabelStore {
+export class AccountTables implements KeyStore, LabelStore, ProjectStore {
   readonly operators: OperatorStore;
   readonly #database: Database;
   readonly #keys: KeysWatch;
@@ -56,6 +57,14 @@ export class AccountTables implements KeyStore, LabelStore {
     const { version } = await this.#database.write(labels.changeStrict(account, isStrict));
     this.#keys.note(version);
   }
+
+  readProjects = (account: string) => this.#database.read(projects.readProjects(account));
+
+  changeProject: Store["changeProject"] = async (...given) =>
+    this.#noted(await this.#database.write(projects.changeProject(...given)));
+
+  removeProject: Store["removeProject"] = async (...given) =>
+    this.#noted(await this.#database.write(projects.removeProject(...given)));
 
   findKey = (hash: string): Promise<KeyRecord | undefined> => this.#database.read(keys.findKey(hash));
 

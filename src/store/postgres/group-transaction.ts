@@ -8,12 +8,15 @@ import { assert, elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
 import { inSlices, type Sliced } from "../../base/slices.ts";
-import { applyLaw, type Decision } from "../../memory/law/law.ts";
-import { type PlaceCounts, UserMemory } from "../../memory/law/user-memory.ts";
+import { JointMemory } from "../../memory/law/joint-memory.ts";
+import { applyLaw, type Decision, readingOf } from "../../memory/law/law.ts";
+import { type Memory, type PlaceCounts, UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { Place } from "../../memory/records.ts";
+import { isShared, projectOfUser, sharedPlace, toldAs } from "../../memory/shared-places.ts";
 import type { Transaction } from "./connection/database.ts";
-import { counterName, type GroupUser, usersOf } from "./queries/group-locks.ts";
-import { type FoundGroup, readGroup } from "./queries/group-reads.ts";
+import { counterName, type GroupUser, projectName, usersOf } from "./queries/group-locks.ts";
+import { type FoundGroup, type ListedLabels, readGroup } from "./queries/group-reads.ts";
 import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
 import { countPlaces, mayBecomeFull } from "./queries/place-counts.ts";
 import { Statements } from "./queries/statements.ts";
@@ -39,7 +42,7 @@ export function groupTransaction(
 ): Transaction<WriteResult[]> {
   const { account } = elementAt(requests, 0);
   const group = usersOf(requests);
-  const { users, userOf } = group;
+  const { users, userOf, projectOf } = group;
   const turn = () => turns.next(account);
   return async (sql, onSend) => {
     const statements = new Statements(sql, isCluster, isTrial);
@@ -49,7 +52,12 @@ export function groupTransaction(
       for (const [i, user] of found.users.entries())
         if (mayBecomeFull(user)) counts.set(i, await countPlaces(statements, elementAt(users, i), user));
       const memories = await inSlices(memoriesOf(users, found, counts, historyMax), turn);
-      const deciding = decide(requests, (i) => elementAt(memories, elementAt(userOf, i)), found);
+      const memoriesFor = (i: number): WriteMemories => {
+        const project = projectOf.get(i);
+        const own = elementAt(memories, elementAt(userOf, i));
+        return { own, shared: project === undefined ? undefined : elementAt(memories, project) };
+      };
+      const deciding = decide(requests, memoriesFor, found);
       const decisions = await inSlices(deciding, turn);
       const isLater = (memory: UserMemory, i: number) =>
         memory.revision >= elementAt(found.users, i).revision;
@@ -80,9 +88,11 @@ function* memoriesOf(
 ): Sliced<UserMemory[]> {
   const memories: UserMemory[] = [];
   for (const [i, { revision, facts, heads, numbers, labels, named }] of found.users.entries()) {
-    const isWhole = elementAt(users, i).inside.length > 0;
+    const { userId, inside } = elementAt(users, i);
+    const isWhole = inside.length > 0;
+    const isOfProject = projectOfUser(userId) !== undefined;
     const user = { revision, facts, heads, numbers, labels, named: [], isWhole, counts: counts.get(i) };
-    const memory = new UserMemory(user, historyMax);
+    const memory = new UserMemory({ ...user, isOfProject }, historyMax);
     for (const fact of named) {
       yield;
       memory.add(fact);
@@ -94,25 +104,34 @@ function* memoriesOf(
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** That of a write's person, and of the project that is shared. */
+interface WriteMemories {
+  readonly own: UserMemory;
+  readonly shared: UserMemory | undefined;
+}
+
 function* decide(
   requests: readonly WriteRequest[],
-  memoryOf: (write: number) => UserMemory,
-  { replays, used, channelCounts, gone }: FoundGroup,
+  memoriesFor: (write: number) => WriteMemories,
+  { replays, used, channelCounts, gone, listed, projects }: FoundGroup,
 ): Sliced<(Decision | Failure)[]> {
   const counts = new Map(used);
   const others = requests.map(
-    ({ places, nowMs }, i) => elementAt(channelCounts, i) - memoryOf(i).countLive(places, nowMs),
+    ({ places, nowMs }, i) => elementAt(channelCounts, i) - memoriesFor(i).own.countLive(places, nowMs),
   );
   const decisions: (Decision | Failure)[] = [];
   for (const [i, request] of requests.entries()) {
     const { quota } = request;
     const counter = quota === undefined || quota.limit === null ? undefined : counterName(quota);
-    const memory = memoryOf(i);
+    const { account, shared } = request;
+    const memories = memoriesFor(i);
+    const memory = jointly(request, memories);
     const found = {
       replay: replays.get(i)?.replay,
       used: counter === undefined ? 0 : (counts.get(counter) ?? 0),
-      others: elementAt(others, i),
-      gone: gone.get(request.account) ?? NONE,
+      others: shared === undefined ? elementAt(others, i) : countOthers(request, memories, listed.get(i)),
+      gone: gone.get(account) ?? NONE,
+      sharing: shared && projects.get(projectName(account, shared.project)),
     };
     try {
       const decision = yield* memory.attempt(applyLaw(memory, request, found));
@@ -125,6 +144,34 @@ function* decide(
     }
   }
   return decisions;
+}
+
+function jointly({ shared: named }: WriteRequest, { own, shared }: WriteMemories): Memory {
+  return named && shared ? new JointMemory(own, shared, sharedPlace(named.project)) : own;
+}
+
+/** Labels with a live fact in the places of the person and of the project, but for those that the write names. */
+function countOthers(
+  request: WriteRequest,
+  { own, shared }: WriteMemories,
+  listed: ListedLabels = { own: [], shared: [] },
+): number {
+  const { places, nowMs, groups } = request;
+  const live = new Set<string>();
+  // Of what the group has named, the memories know more than what was read before.
+  const add = (memory: UserMemory, at: readonly string[], labels: readonly string[]) => {
+    const asked = memory.askedLabels;
+    for (const label of labels) if (!asked.has(label)) live.add(label);
+    for (const label of memory.liveLabels(at, nowMs)) live.add(label);
+  };
+  add(
+    own,
+    places.filter((place) => !isShared(place)),
+    listed.own,
+  );
+  if (shared !== undefined) add(shared, places.some(isShared) ? [""] : [], listed.shared);
+  for (const { label } of readingOf(request).names) live.delete(label);
+  return [...live].filter((label) => groups?.has(label) ?? true).length;
 }
 
 /** As the counters are now: others may have counted since they were read. */
@@ -181,8 +228,14 @@ function recordsOf(
       counted.push({ quota: request.quota, user: userOf(i), count });
     for (const change of request.changes)
       if (change.kind === "erase")
-        erased.push({ account, userId, within: change.within, nowMs: request.nowMs });
-    if (heard.has(account)) events.push(...outcome.events.map((event) => ({ ...event, account, userId })));
+        erased.push({ account, nowMs: request.nowMs, ...erasedAt(userId, change.within) });
+    if (heard.has(account))
+      events.push(...outcome.events.map((event) => ({ ...event, account, ...toldAs(userId, event.place) })));
   }
   return { kept, unkept, wiped, erased, counted, used, events };
+}
+
+function erasedAt(userId: string, within: Place | null) {
+  const told = toldAs(userId, within ?? "");
+  return { userId: told.userId, within: told.userId === userId ? within : told.place };
 }

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
-import type { PlaceKind } from "../../contract/answers.ts";
+import type { LabelScope } from "../../contract/answers.ts";
 import type { OwnLabelTerms } from "../../sdk/options.ts";
 import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
@@ -23,7 +23,7 @@ export function NewLabel({ onAdded, onCancel }: NewLabelProps) {
   const { api, readLabels, showToast } = page;
   const { busy, error, run } = useAction();
   const [texts, setTexts] = useState(NO_TEXTS);
-  const [scope, setScope] = useState<PlaceKind>("person");
+  const [scope, setScope] = useState<LabelScope>("person");
   const field = (name: keyof typeof texts) => ({
     value: texts[name],
     onValue: (value: string) => setTexts({ ...texts, [name]: value }),
@@ -85,7 +85,7 @@ export function NewLabel({ onAdded, onCancel }: NewLabelProps) {
           <SelectField
             label="Kept for the"
             value={scope}
-            onValue={(chosen) => setScope(chosen as PlaceKind)}
+            onValue={(chosen) => setScope(chosen as LabelScope)}
             options={["person", "project", "worktree"]}
           />
         </div>
@@ -100,7 +100,7 @@ export function NewLabel({ onAdded, onCancel }: NewLabelProps) {
   );
 }
 
-function termsOf({ description, example, choices, size }: LabelTexts, scope: PlaceKind): OwnLabelTerms {
+function termsOf({ description, example, choices, size }: LabelTexts, scope: LabelScope): OwnLabelTerms {
   const values = choices.split(",").map((choice) => choice.trim());
   return {
     description,

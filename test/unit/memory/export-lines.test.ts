@@ -10,7 +10,7 @@ import { exported, FACT, fact, importInto, KEY, key, label, request, USER } from
 /** By the reason that is given. */
 const BAD_LINES: Record<string, Record<string, unknown>> = {
   "it is not JSON": { "that is cut off": "{" },
-  "neither a key, a label, an account, a user nor a request": {
+  "neither a key, a label, an account, a project, a user, what is shared in a project, nor a request": {
     "that is null": "null",
     "that is an array": [],
     "of an unknown kind": { ...USER, kind: "fact" },

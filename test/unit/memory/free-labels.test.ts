@@ -35,7 +35,7 @@ test("a hint costs little, and reads few labels, however many begin alike", asyn
   const letters = (i: number) => [...i.toString(5)].map((digit) => "abcde"[Number(digit)]).join("");
   const many = Array.from({ length: 10_000 }, (_, i) => `PEOPLE.anna_${letters(i)}`);
   const { services, read } = servicesWith([...many, "PEOPLE.zebedee"]);
-  const who = { account: "acme", userId: "ada" };
+  const who = { account: "acme", userId: "ada", places: [""] };
   const times: number[] = [];
   for (let i = 0; i < 50; i++) {
     read.length = 0;

@@ -26,6 +26,8 @@ import { Labels } from "../../../src/memory/labels.ts";
 import { LocalEvents } from "../../../src/memory/local-events.ts";
 import type { FactRecord, UserState } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
+import { SharedProjects } from "../../../src/memory/shared-projects.ts";
+import { sharedReads } from "../../../src/memory/shared-reads.ts";
 import { TokenCounts } from "../../../src/memory/token-count.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { changesOf, numberOf, viewOf } from "../../fixtures/views.ts";
@@ -96,7 +98,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
   const events = new UserEvents(source);
   context.after(() => events.close());
   // With what only this store does.
-  const store = Object.assign(Object.create(opened), source.tellsOf(opened)) as LmdbStore;
+  const store = Object.assign(Object.create(opened), source.tellsOf(sharedReads(opened))) as LmdbStore;
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock });
   const turns = new FairTurns();
   const services: MemoryServices = {
@@ -106,6 +108,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     labels,
     events,
     blocks,
+    projects: new SharedProjects(store),
     flushes: new SharedWork(),
     turns,
     idempotency: new IdempotencyGate(keyRing.digestSecrets),

@@ -56,6 +56,7 @@ function setUp(context: TestContext) {
     recorded.splice(last);
   };
   const eventLog: EventLog = {
+    readProjects: () => [],
     async followEvents(...asked) {
       database.follows.push(asked);
       if (database.isAway) throw new Error("away");

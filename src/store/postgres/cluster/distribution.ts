@@ -31,6 +31,7 @@ export const COORDINATOR_TABLES = [
   "key_requests",
   "operators",
   "labels",
+  "projects",
   "settings",
   "migrations",
 ] as const;

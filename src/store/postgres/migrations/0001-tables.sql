@@ -40,6 +40,8 @@ CREATE TABLE sideband.facts (
   session_id text COLLATE "C",
   origin text COLLATE "C",
   pinned boolean,
+  -- Of a shared project's: who wrote the value.
+  author text COLLATE "C",
   code_bytes bytea,
   -- What an embedding model has made of it.
   vector bytea,
@@ -67,6 +69,7 @@ CREATE TABLE sideband.history (
   session_id text COLLATE "C",
   origin text COLLATE "C",
   pinned boolean,
+  author text COLLATE "C",
   -- Where what ended the value has changed its label: what that was until then, as JSON.
   former text COLLATE "C",
   PRIMARY KEY (slot, account, user_id, place, label, ordinal)
@@ -217,6 +220,18 @@ CREATE TABLE sideband.labels (
   created_key text COLLATE "C",
   PRIMARY KEY (slot, account, channel),
   UNIQUE (slot, account, label)
+);
+
+-- Projects that are shared, and by whom: what is shared is the memory of a hidden user.
+CREATE TABLE sideband.projects (
+  slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
+  created_at_ms bigint NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  project text COLLATE "C" NOT NULL,
+  access text COLLATE "C" NOT NULL,
+  -- The user_ids as JSON; null: all of the account.
+  members text COLLATE "C",
+  PRIMARY KEY (slot, account, project)
 );
 
 CREATE TABLE sideband.key_requests (

@@ -138,7 +138,8 @@ export function sweepEvents(nowMs: number): Query<void> {
       (ticket) => sql<Ticketed[]>`
         DELETE FROM sideband.events AS e USING sideband.events AS f
         WHERE f.slot = 0 AND f.at_ms > ${nowMs - FORGOTTEN_MS} AND f.label IS NULL AND e.slot = 0
-          AND e.account = f.account AND e.user_id = f.user_id AND e.number < f.number
+          AND e.account = f.account AND e.number < f.number
+          AND (e.user_id = f.user_id OR f.user_id = '' AND e.place = f.place)
           AND (f.place = '' OR e.place = f.place OR starts_with(e.place, f.place || '/'))
         RETURNING ${ticket}::bigint AS ticket`,
     );

@@ -34,7 +34,7 @@ type Turn = () => Promise<void>;
 
 const FACT_COLUMNS = (sql: Sql) => sql`
   f.place, f.label, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
-  f.ordinal, f.origin, f.pinned, f.number AS label_number`;
+  f.ordinal, f.origin, f.pinned, f.author, f.number AS label_number`;
 
 export function readFact(
   { account, userId, places, nowMs }: View,
@@ -113,12 +113,12 @@ export function readLife(
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
         LEFT JOIN (
-          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin, pinned,
+          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin, pinned, author,
             number, CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms,
             NULL AS former
           FROM sideband.facts WHERE ${isOfUser}
           UNION ALL
-          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin, pinned,
+          SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin, pinned, author,
             NULL, ended, ended_at_ms, former
           FROM sideband.history WHERE ${isOfUser} AND NOT ${isPresent}::boolean
         ) AS f ON true

@@ -17,6 +17,7 @@ export interface FactRow {
   readonly ordinal: number;
   readonly origin: FactOrigin | null;
   readonly pinned: boolean | null;
+  readonly author: string | null;
   /** Of a present fact. */
   readonly label_number?: number | null;
   readonly codebook_version?: number | null;
@@ -62,6 +63,7 @@ function keptOf(row: FactRow) {
     ordinal: row.ordinal,
     ...(row.origin === null ? {} : { origin: row.origin }),
     ...(row.pinned ? { pinned: row.pinned } : {}),
+    ...(row.author === null ? {} : { author: row.author }),
   };
 }
 

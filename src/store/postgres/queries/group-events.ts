@@ -23,7 +23,7 @@ export function removeEvents(
   return ticketed(
     (ticket) => statements.send<Ticketed>`
       DELETE FROM sideband.events AS e
-      WHERE e.slot = 0 AND e.account = ${account} AND e.user_id = ${userId} AND e.at_ms <= ${nowMs - TOLD_MS}
+      WHERE e.slot = 0 AND e.account = ${account} AND (e.user_id = ${userId} OR ${userId} = '' AND e.place = ${within}::text) AND e.at_ms <= ${nowMs - TOLD_MS}
         AND (${within}::text IS NULL
         OR e.place = ${within}::text OR starts_with(e.place, ${within}::text || '/'))
       RETURNING ${ticket}::bigint AS ticket`,

@@ -1,17 +1,19 @@
 /**
- * The users of a group, and what it locks, in one order on all nodes (replay records, labels, users, each sorted; counters
+ * The users of a group, and what it locks, in one order on all nodes (replay records, labels, shared projects, users, each sorted; counters
  * in the second trip, group-writes.ts), so that two nodes wait for one another but never in a circle. A record that is
  * missing is made, so that there is something to lock.
  */
 
 import { assert, elementAt } from "../../../base/assert.ts";
 import { findChannel } from "../../../base/channels.ts";
-import { readingOf } from "../../../memory/law/law.ts";
+import { type Reading, readingOf, readingsOf } from "../../../memory/law/law.ts";
 import { type FactName, nameOf } from "../../../memory/law/user-memory.ts";
 import type { Replay, WriteRequest } from "../../../memory/ports.ts";
-import type { Place } from "../../../memory/records.ts";
+import type { Place, ProjectRecord } from "../../../memory/records.ts";
+import { isShared, projectUser } from "../../../memory/shared-places.ts";
 import { DIRECTORY_SLOT, replaySlot, userSlot } from "../cluster/placement.ts";
 import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
+import { type ProjectRow, projectOf } from "./project-rows.ts";
 import { type Column, columnsIn, columnsOf, hexOf, part, type Statements } from "./statements.ts";
 
 /** A user of the group, with what its writes name. */
@@ -25,18 +27,46 @@ export interface GroupUser {
   readonly history: boolean;
 }
 
-/** The users of a group, sorted, and the number of each write's. */
-export function usersOf(requests: readonly WriteRequest[]): { users: GroupUser[]; userOf: number[] } {
-  const byUser = new Map<string, WriteRequest[]>();
-  for (const request of requests) {
-    const name = userName(request);
-    const writes = byUser.get(name);
-    if (writes === undefined) byUser.set(name, [request]);
-    else writes.push(request);
+/** The users of a group, sorted. */
+export interface GroupUsers {
+  readonly users: readonly GroupUser[];
+  /** The number of each write's person. */
+  readonly userOf: readonly number[];
+  /** Of each write in a shared project: the number of the project's hidden user. */
+  readonly projectOf: ReadonlyMap<number, number>;
+}
+
+/** What a write is to one user. */
+interface UserPart {
+  readonly account: string;
+  readonly userId: string;
+  readonly reading: Reading;
+  readonly places: readonly Place[];
+}
+
+function partsOf(request: WriteRequest): UserPart[] {
+  const { account, userId, places, shared } = request;
+  if (shared === undefined) return [{ account, userId, reading: readingOf(request), places }];
+  const { own, shared: ofProject } = readingsOf(request);
+  const ownPlaces = places.filter((place) => !isShared(place));
+  const projectPlaces = ownPlaces.length < places.length ? [""] : [];
+  return [
+    { account, userId, reading: own, places: ownPlaces },
+    { account, userId: projectUser(shared.project), reading: ofProject, places: projectPlaces },
+  ];
+}
+
+export function usersOf(requests: readonly WriteRequest[]): GroupUsers {
+  const byUser = new Map<string, UserPart[]>();
+  for (const part of requests.flatMap(partsOf)) {
+    const name = userName(part);
+    const parts = byUser.get(name);
+    if (parts === undefined) byUser.set(name, [part]);
+    else parts.push(part);
   }
   const users = [...byUser.values()].map((writes) => {
     const { account, userId } = elementAt(writes, 0);
-    const readings = writes.map(readingOf);
+    const readings = writes.map(({ reading }) => reading);
     const names = readings.flatMap((reading) => reading.names);
     const places = [...new Set(writes.flatMap((write) => write.places))];
     // Each write counts the labels of its places, also those that another one names.
@@ -54,7 +84,13 @@ export function usersOf(requests: readonly WriteRequest[]): { users: GroupUser[]
   });
   users.sort((a, b) => a.slot - b.slot || compare(a.account, b.account) || compare(a.userId, b.userId));
   const numbers = new Map(users.map((user, i) => [userName(user), i]));
-  return { users, userOf: requests.map((request) => numbers.get(userName(request))!) };
+  const projectOf = new Map(
+    requests.flatMap(({ account, shared }, i) => {
+      if (shared === undefined) return [];
+      return [[i, numbers.get(userName({ account, userId: projectUser(shared.project) }))!] as const];
+    }),
+  );
+  return { users, userOf: requests.map((request) => numbers.get(userName(request))!), projectOf };
 }
 
 export function userName({ account, userId }: Pick<WriteRequest, "account" | "userId">): string {
@@ -177,6 +213,32 @@ export async function lockLabels(
   for (const { account, label } of found.filter(({ removed }) => removed))
     gone.set(account, (gone.get(account) ?? new Set()).add(label));
   return gone;
+}
+
+export function projectName(account: string, project: string): string {
+  return `${account}\0${project}`;
+}
+
+/**
+ * Who shares a project stays so until the commit: whoever changes it, or removes it, waits for it. Resolves to those that are
+ * there.
+ */
+export async function lockProjects(
+  statements: Statements,
+  requests: readonly WriteRequest[],
+): Promise<Map<string, ProjectRecord>> {
+  const named = requests.flatMap(({ account, shared }) => (shared ? [{ account, ...shared }] : []));
+  if (named.length === 0) return new Map();
+  const accounts = [...new Set(named.map(({ account }) => account))];
+  const projects = [...new Set(named.map(({ project }) => project))];
+  const found = await ticketed(
+    (ticket) => statements.send<Ticketed & ProjectRow & { account: string }>`
+      SELECT ${ticket}::bigint AS ticket, account, project, access, members, created_at_ms AS "createdAtMs"
+      FROM sideband.projects
+      WHERE slot = ${DIRECTORY_SLOT} AND account = ANY(${accounts}::text[]) AND project = ANY(${projects}::text[])
+      ORDER BY account, project FOR KEY SHARE`,
+  );
+  return new Map(found.map(({ account, ...row }) => [projectName(account, row.project), projectOf(row)]));
 }
 
 interface UserCounts extends Ticketed {

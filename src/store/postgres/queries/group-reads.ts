@@ -9,7 +9,8 @@ import { ALL_GROUPS } from "../../../base/groups.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
 import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
-import type { FreeLabel } from "../../../memory/records.ts";
+import type { FreeLabel, ProjectRecord } from "../../../memory/records.ts";
+import { isShared, projectOfUser } from "../../../memory/shared-places.ts";
 import { quotaSlot } from "../cluster/placement.ts";
 import type { Ticketed } from "../connection/tickets.ts";
 import { isLong } from "../write-queue.ts";
@@ -18,7 +19,9 @@ import {
   counterName,
   type FoundReplay,
   type GroupUser,
+  type GroupUsers,
   lockLabels,
+  lockProjects,
   lockReplays,
   lockUsers,
   NAME,
@@ -50,6 +53,10 @@ export interface FoundGroup {
   readonly used: ReadonlyMap<string, number>;
   /** Removed labels, by account. */
   readonly gone: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Of each write in a shared project: the labels with a live fact in its places, of the person and of the project. */
+  readonly listed: ReadonlyMap<number, ListedLabels>;
+  /** Shared projects that are named (projectName). */
+  readonly projects: ReadonlyMap<string, ProjectRecord>;
   /** Accounts that somebody listens to. */
   readonly heard: ReadonlySet<string>;
 }
@@ -80,10 +87,11 @@ const NO_LOCK_TIMEOUT = "SET LOCAL lock_timeout = 0";
 export async function readGroup(
   statements: Statements,
   requests: readonly WriteRequest[],
-  { users, userOf }: { readonly users: readonly GroupUser[]; readonly userOf: readonly number[] },
+  group: GroupUsers,
   turn: () => Promise<void>,
 ): Promise<FoundGroup> {
-  const { views, viewOf } = viewsOf(requests, userOf);
+  const { users } = group;
+  const { views, viewOf, sharedViewOf } = viewsOf(requests, group);
   const counters = countersOf(requests);
   const queries = [
     ...namedParts(statements, users),
@@ -101,21 +109,23 @@ export async function readGroup(
   const replays = lockReplays(statements, requests);
   const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;
   const gone = lockLabels(statements, users);
+  const shared = lockProjects(statements, requests);
   const locked = lockUsers(statements, users);
   const found = statements.read<GroupRow>(COLUMNS, queries);
   const unlimited = statements.run(NO_LOCK_TIMEOUT);
-  await allOf<unknown>([begun, replays, limited, gone, locked, found, unlimited]);
+  await allOf<unknown>([begun, replays, limited, gone, shared, locked, found, unlimited]);
   const byKind = await inSlices(groupedByKind(await found), turn);
   const counts = await locked;
   assert(counts.size === users.length, "every user of a group is locked");
   const named = await inSlices(foundOf(users, byKind), turn);
   const labels = freeLabelsOf(users, byKind.get("label") ?? []);
   const inViews = new Map(byKind.get("view")?.map((row) => [row.number, row]));
+  const labelsIn = (view: number, nowMs: number) => labelsOf(inViews.get(view), nowMs);
   return {
     users: users.map((user, i) => {
       const { revision, facts, heads, numbers } = counts.get(userName(user))!;
       return {
-        revision,
+        revision: firstRevision(user, revision),
         facts,
         heads,
         numbers,
@@ -129,13 +139,42 @@ export async function readGroup(
     ),
     channelCounts: requests.map(({ nowMs }, i) => {
       const row = inViews.get(elementAt(viewOf, i));
-      if (row === undefined) return 0;
+      if (row === undefined || requests[i]?.shared !== undefined) return 0;
       const ends = row.value === null ? [] : row.value.split(",");
       return row.ordinal + ends.filter((end) => Number(end) > nowMs).length;
     }),
+    listed: new Map(
+      requests.flatMap(({ nowMs }, i) => {
+        const view = sharedViewOf.get(i);
+        if (view === undefined) return [];
+        return [[i, { own: labelsIn(elementAt(viewOf, i), nowMs), shared: labelsIn(view, nowMs) }]];
+      }),
+    ),
+    projects: await shared,
     gone: await gone,
     heard: new Set(byKind.get("heard")?.map(({ place }) => place)),
   };
+}
+
+/** Revisions of what is shared are none of a member's own, since they are shown together. */
+const PROJECT_REVISION = 2 ** 52;
+
+function firstRevision({ userId }: GroupUser, revision: number): number {
+  const isNew = projectOfUser(userId) !== undefined && revision < PROJECT_REVISION;
+  return isNew ? PROJECT_REVISION + revision : revision;
+}
+
+export interface ListedLabels {
+  readonly own: readonly string[];
+  readonly shared: readonly string[];
+}
+
+/** The labels of a listed view that have a live fact. */
+function labelsOf(row: GroupRow | undefined, nowMs: number): string[] {
+  return (row?.value ?? "").split(",").flatMap((listed) => {
+    const [label, until] = listed.split(" ");
+    return label && (until === "" || Number(until) > nowMs) ? [label] : [];
+  });
 }
 
 /**
@@ -143,7 +182,7 @@ export async function readGroup(
  * - fact: a present value of the user of this number; earlier: one of the history;
  * - last: `ordinal` of the last value on a label of the user without a fact;
  * - label: a free label of the user; its uses are the ordinal, its description is the value;
- * - view: `ordinal` labels with a fact that does not end, and the ends of the other labels;
+ * - view: `ordinal` labels with a fact that does not end, and the ends of the other labels; or a list of all, with ends;
  * - answer: what was answered to the write of this number;
  * - used: encodes of the counter of this number, as the revision;
  * - heard: an account, as the place.
@@ -157,15 +196,15 @@ interface GroupRow extends Ticketed, FactRow {
 }
 
 const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, updated_at_ms, since_ms, written_by,
-  session_id, origin, expires_at_ms, pinned, ended, ended_at_ms, label_number, former)`;
+  session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, label_number, former)`;
 
 const FACT = part`
   f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id,
-  f.origin, f.expires_at_ms, f.pinned`;
+  f.origin, f.expires_at_ms, f.pinned, f.author`;
 
 /** The columns after the revision, and those after the value, of a row that is no fact. */
 const NO_ENDS = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::text, NULL::bigint,
-  NULL::boolean, NULL::text, NULL::bigint`;
+  NULL::boolean, NULL::text, NULL::text, NULL::bigint`;
 const NO_TIMES = part`${NO_ENDS}, NULL::integer, NULL::text`;
 const NO_FACT = part`NULL::bigint, ${NO_TIMES}`;
 
@@ -280,21 +319,31 @@ interface GroupView {
   readonly places: readonly string[];
   /** Whose labels count: Groups.text, "" for all. */
   readonly groups: string;
+  /** The labels are listed: of a person and of a shared project, they are merged. */
+  readonly isListed: boolean;
 }
 
-/** The views of a group, each once, and the number of each write's. */
-function viewsOf(requests: readonly WriteRequest[], userOf: readonly number[]) {
+/** The views of a group, each once, and the number of each write's; where a project is shared, also that of the project. */
+function viewsOf(requests: readonly WriteRequest[], { userOf, projectOf }: GroupUsers) {
   const views: GroupView[] = [];
   const numbers = new Map<string, number>();
-  const viewOf = requests.map(({ places, groups: { text: groups } = ALL_GROUPS }, i) => {
-    const user = elementAt(userOf, i);
+  const numberOf = (view: GroupView) => {
     // No place, and the person's own, are two views.
-    const name = [user, groups, ...places].join("\n");
-    const number = numbers.get(name) ?? views.push({ user, places, groups }) - 1;
+    const name = [view.user, view.groups, view.isListed, ...view.places].join("\n");
+    const number = numbers.get(name) ?? views.push(view) - 1;
     numbers.set(name, number);
     return number;
+  };
+  const sharedViewOf = new Map<number, number>();
+  const viewOf = requests.map(({ places, groups: { text: groups } = ALL_GROUPS }, i) => {
+    const [user, project] = [elementAt(userOf, i), projectOf.get(i)];
+    if (project === undefined) return numberOf({ user, places, groups, isListed: false });
+    const own = places.filter((place) => !isShared(place));
+    const listed = { groups: "", isListed: true };
+    if (own.length < places.length) sharedViewOf.set(i, numberOf({ user: project, places: [""], ...listed }));
+    return numberOf({ user, places: own, ...listed });
   });
-  return { views, viewOf };
+  return { views, viewOf, sharedViewOf };
 }
 
 const VIEW = [
@@ -329,10 +378,12 @@ function viewParts(statements: Statements, users: readonly GroupUser[], views: r
   };
   const last = part`CASE WHEN bool_and(f.expires_at_ms IS NOT NULL) THEN max(f.expires_at_ms) END`;
   const byLabel = part`GROUP BY f.slot, t.number, f.label`;
+  const isCounted = ({ isListed, groups }: GroupView) => !isListed && groups === "";
   return [
-    ...partOf(({ groups, places }) => !groups && places.length === 1, part`f.expires_at_ms`, part``),
-    ...partOf(({ groups, places }) => !groups && places.length > 1, last, byLabel),
+    ...partOf((view) => isCounted(view) && view.places.length === 1, part`f.expires_at_ms`, part``),
+    ...partOf((view) => isCounted(view) && view.places.length > 1, last, byLabel),
     ...partOf(({ groups }) => groups !== "", last, part`${IN_GROUPS} ${byLabel}`),
+    ...partOf(({ isListed }) => isListed, part`f.label || ' ' || coalesce((${last})::text, '')`, byLabel),
   ];
 }
 

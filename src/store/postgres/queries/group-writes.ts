@@ -171,6 +171,7 @@ const VALUE: readonly Column<Omit<FactRecord, "code">>[] = [
     expiresAtMs: "bigint",
   }),
   ["boolean", ({ pinned }) => (pinned ? "true" : null)],
+  ...columnsOf<FactRecord>({ author: "text" }),
 ];
 
 const PRESENT = [...NAME, ...columnsIn("fact", [...VALUE, ...columnsOf<FactRecord>({ number: "integer" })])];
@@ -193,11 +194,11 @@ function storeFacts(statements: Statements, changed: readonly ChangedFact[]): Pa
   return statements.parts(put).map(
     (rows) => part`
       INSERT INTO sideband.facts AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms,
-        since_ms, value, written_by, session_id, origin, expires_at_ms, pinned, number)
+        since_ms, value, written_by, session_id, origin, expires_at_ms, pinned, author, number)
       ${statements.rows(PRESENT, rows)}
       ON CONFLICT (slot, account, user_id, place, label) DO UPDATE SET ordinal = excluded.ordinal, revision = excluded.revision,
         updated_at_ms = excluded.updated_at_ms, since_ms = excluded.since_ms, value = excluded.value, written_by = excluded.written_by,
-        session_id = excluded.session_id, origin = excluded.origin, expires_at_ms = excluded.expires_at_ms, pinned = excluded.pinned,
+        session_id = excluded.session_id, origin = excluded.origin, expires_at_ms = excluded.expires_at_ms, pinned = excluded.pinned, author = excluded.author,
         number = excluded.number, vector = NULL, codebook_version = NULL, code_length = NULL, code_bytes = NULL`,
   );
 }
@@ -217,9 +218,10 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
   return statements.parts(added).map(
     (rows) => part`
       INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms, since_ms,
-        value, written_by, session_id, origin, expires_at_ms, pinned, ended, ended_at_ms, former) ${statements.rows(EARLIER, rows)}
+        value, written_by, session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, former) ${statements.rows(EARLIER, rows)}
       ON CONFLICT (slot, account, user_id, place, label, ordinal) DO UPDATE SET revision = excluded.revision, since_ms = excluded.since_ms,
-        updated_at_ms = excluded.updated_at_ms, expires_at_ms = excluded.expires_at_ms, ended_at_ms = excluded.ended_at_ms`,
+        updated_at_ms = excluded.updated_at_ms, expires_at_ms = excluded.expires_at_ms, ended_at_ms = excluded.ended_at_ms, author = excluded.author,
+        session_id = excluded.session_id`,
   );
 }
 

@@ -39,14 +39,14 @@ export function readLabels(account: string): Query<LabelRecord[]> {
 }
 
 /** With the new version of keys and labels. */
-type Versioned<T> = Promise<{ outcome: T; version: number }>;
+export type Versioned<T> = Promise<{ outcome: T; version: number }>;
 
 /** One after the other on all nodes (bumpVersion), so that no channel is given twice, and no limit is passed. */
 export function addLabel(
   account: string,
   label: Omit<LabelRecord, "channel">,
 ): (sql: Sql) => Versioned<AddLabelOutcome> {
-  return changeLabels(async (tx) => {
+  return changeDirectory(async (tx) => {
     const outcome = addedLabel(await readLabels(account)(tx), label);
     if (outcome.outcome === "added") await putLabel(tx, account, outcome.label);
     return outcome;
@@ -58,7 +58,7 @@ export function changeLabel(
   base: LabelRecord,
   change: LabelChange,
 ): (sql: Sql) => Versioned<ChangeLabelOutcome> {
-  return changeLabels(async (tx) => {
+  return changeDirectory(async (tx) => {
     const outcome = changedLabel(await readLabels(account)(tx), base, change);
     if (outcome.outcome === "changed") await putLabel(tx, account, outcome.label);
     return outcome;
@@ -70,7 +70,7 @@ export function changeLabel(
  * whose facts are seen then; those that come after wait for it, and see that the label is gone.
  */
 export function removeLabel(account: string, label: string): (sql: Sql) => Versioned<RemoveLabelOutcome> {
-  return changeLabels(async (tx) => {
+  return changeDirectory(async (tx) => {
     await tx`
       SELECT label FROM sideband.labels
       WHERE slot = ${DIRECTORY_SLOT} AND account = ${account} AND label = ${label} FOR UPDATE`;
@@ -106,14 +106,14 @@ export function readStrict(account: string): Query<boolean> {
 }
 
 export function changeStrict(account: string, isStrict: boolean): (sql: Sql) => Versioned<void> {
-  return changeLabels(async (tx) => {
+  return changeDirectory(async (tx) => {
     const name = STRICT + account;
     if (isStrict) await agreeOn(name, "on")(tx);
     else await tx`DELETE FROM sideband.settings WHERE slot = ${DIRECTORY_SLOT} AND name = ${name}`;
   });
 }
 
-function changeLabels<T>(change: (tx: Sql) => Promise<T>): (sql: Sql) => Versioned<T> {
+export function changeDirectory<T>(change: (tx: Sql) => Promise<T>): (sql: Sql) => Versioned<T> {
   return (sql) =>
     sql.begin(async (transaction) => {
       const tx = transaction as unknown as Sql;
