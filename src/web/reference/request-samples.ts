@@ -40,7 +40,6 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   users: ["users"],
   projects: ["projects"],
   project: ["project", "project"],
-  shareProject: ["shareProject", "project"],
   eraseProject: ["eraseProject", "project"],
   addLabel: ["addLabel", "label"],
   changeLabel: ["changeLabel", "label"],
