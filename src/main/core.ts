@@ -71,8 +71,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const turns = new FairTurns();
   if (options.newMasterKey === false) requireNamedKey(config);
   const found = await openStore(config, { ...options, metrics, turns });
-  const { embedded, eventLog, clock, compact, historyMax } = found;
-  const opened = sharedReads(found.store);
+  const { store: opened, embedded, eventLog, clock, compact, historyMax } = { ...found, store: sharedReads(found.store) };
   const keyRing = new KeyRing(await openMasterKeys(config, found));
   const workers = new BlockThreads({
     start: startWorker(options.blockWorker ?? BLOCK_WORKER),

@@ -12,6 +12,7 @@ import { storeLimitsConformance } from "../conformance/store-limits.ts";
 import { storeOperatorsConformance } from "../conformance/store-operators.ts";
 import { storePlacesConformance } from "../conformance/store-places.ts";
 import { storeRightsConformance } from "../conformance/store-rights.ts";
+import { storeSharedConformance } from "../conformance/store-shared.ts";
 import { NOW, write } from "../conformance/store-under-test.ts";
 import { labelAt } from "../fixtures/views.ts";
 import { openNewStore } from "../postgres/server.ts";
@@ -26,6 +27,7 @@ grantConformance("citus", openNewStore);
 storeOperatorsConformance("citus", openNewStore);
 storeLimitsConformance("citus", openNewStore);
 storeRightsConformance("citus", openNewStore);
+storeSharedConformance("citus", openNewStore);
 
 test("citus: a write of more rows than a statement has parameters for is stored and forgotten", async () => {
   const { store, end } = await openNewStore();

@@ -73,7 +73,7 @@ function commonFields({ project, access, createdAtMs }: ProjectRecord) {
 
 function listedProject({ user }: Pick<Caller, "user">, record: ProjectRecord): ListedProject {
   const { members } = record;
-  return { ...commonFields(record), ...(user === null ? { member_count: members && members.length } : {}) };
+  return { ...commonFields(record), ...(user === null ? { member_count: members?.length ?? null } : {}) };
 }
 
 function projectAnswer({ user }: Pick<Caller, "user">, record: ProjectRecord, facts: number): ProjectAnswer {

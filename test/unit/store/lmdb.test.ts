@@ -34,6 +34,7 @@ import { storeLimitsConformance } from "../../conformance/store-limits.ts";
 import { storeOperatorsConformance } from "../../conformance/store-operators.ts";
 import { storePlacesConformance } from "../../conformance/store-places.ts";
 import { storeRightsConformance } from "../../conformance/store-rights.ts";
+import { storeSharedConformance } from "../../conformance/store-shared.ts";
 import { keyRecord, type StoreUnderTest, write } from "../../conformance/store-under-test.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
@@ -66,6 +67,7 @@ grantConformance("lmdb", openAlone);
 storeOperatorsConformance("lmdb", openAlone);
 storeLimitsConformance("lmdb", openAlone);
 storeRightsConformance("lmdb", openAlone);
+storeSharedConformance("lmdb", openAlone);
 
 test("lmdb: a folder has one owner; a second is told who it is, and kill -9 frees the folder at once", () =>
   withFolder(async (folder) => {

@@ -19,6 +19,7 @@ import { storeLimitsConformance } from "../../conformance/store-limits.ts";
 import { storeOperatorsConformance } from "../../conformance/store-operators.ts";
 import { storePlacesConformance } from "../../conformance/store-places.ts";
 import { storeRightsConformance } from "../../conformance/store-rights.ts";
+import { storeSharedConformance } from "../../conformance/store-shared.ts";
 import { keyRecord, write } from "../../conformance/store-under-test.ts";
 import { anyCharacter } from "../../fixtures/characters.ts";
 import { briefly, labelAt, viewOf } from "../../fixtures/views.ts";
@@ -34,6 +35,7 @@ grantConformance("postgres", openEmptiedStore);
 storeOperatorsConformance("postgres", openEmptiedStore);
 storeLimitsConformance("postgres", openEmptiedStore);
 storeRightsConformance("postgres", openEmptiedStore);
+storeSharedConformance("postgres", openEmptiedStore);
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 const HOSTILE = [
