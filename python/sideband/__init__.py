@@ -513,6 +513,7 @@ class SharedProjectAnswer(_SharedProjectAnswerRest):
     shared: bool
     access: Literal["read", "write"]
     facts: int
+    updated_at: Optional[str]
     taken: List[TakenFact]
 
 
@@ -526,6 +527,7 @@ class ProjectAnswer(_ProjectAnswerRest):
     shared: bool
     access: Literal["read", "write"]
     facts: int
+    updated_at: Optional[str]
 
 
 class _ListedProjectRest(TypedDict, total=False):
