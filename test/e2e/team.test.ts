@@ -53,7 +53,7 @@ visit(
     assert.equal(await changes.getByText("team", { exact: true }).count(), 2);
     // A colleague's own facts are nobody else's.
     await remember(running, { ...SHARED, scope: "own", label: "PROJ.goal", value: "hers alone" });
-    await remember(running, { ...SHARED, label: "PROJ.testing", value: "npm test" });
+    await remember(running, { ...SHARED, label: "PROJ.repo", value: "npm test" });
     await says("npm test");
     assert.equal(await page.getByText("hers alone").count(), 0);
   },
@@ -139,7 +139,7 @@ visit("a member who only reads changes nothing of the team's, and writes for the
   for (const name of [
     /^Edit /,
     /^Rename /,
-    /^Forget/,
+    /^Forget (PROJ|what)/,
     /^Accept/,
     /^Write it again/,
     /^Undo from here/,
