@@ -77,6 +77,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   });
   await example("projects");
   await example("project", { params: shared });
+  await example("adminProjects", { query: { account: "acme" } });
   await example("eraseProject", { params: shared });
   await example("export", { query: USER });
   made.events = { query: USER, status: 200, answer: await firstEvent(target) };

@@ -522,6 +522,7 @@ class SharedProjectAnswer(_SharedProjectAnswerRest):
     shared: bool
     access: Literal["read", "write"]
     facts: int
+    updated_at: Optional[str]
     taken: List[TakenFact]
 
 
@@ -535,6 +536,7 @@ class ProjectAnswer(_ProjectAnswerRest):
     shared: bool
     access: Literal["read", "write"]
     facts: int
+    updated_at: Optional[str]
 
 
 class _ListedProjectRest(TypedDict, total=False):

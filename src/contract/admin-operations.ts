@@ -100,6 +100,15 @@ export const ADMIN_OPERATIONS = {
     answer: admin.AccountLabelsAnswer,
     errors: ["invalid_request", "label_exists", "labels_full", ...WITH_BODY, ...STORED],
   },
+  adminProjects: {
+    method: "GET",
+    path: "/admin/projects",
+    access: "admin",
+    summary: "The projects that an account shares: with whom, how many facts, and when one was last written.",
+    query: admin.AccountProjectsQuery,
+    answer: admin.AccountProjectsAnswer,
+    errors: ["invalid_request"],
+  },
   adminUsage: {
     method: "GET",
     path: "/admin/usage",

@@ -2,6 +2,7 @@
 
 import { KeyAccess } from "./key-schemas.ts";
 import { UsersQuery } from "./life-schemas.ts";
+import { ProjectAnswer } from "./project-schemas.ts";
 import { Groups, LabelAnswer, LabelSetName, StrictBody, Tier, Time, WriteLabels } from "./schemas.ts";
 import { literals, type Static, Type } from "./type.ts";
 
@@ -110,6 +111,10 @@ export const AccountLabelsAnswer = Type.Object({
   labels: Type.Array(LabelAnswer),
   free: Type.Integer({ description: "Labels that the account may still add." }),
   strict: Type.Boolean({ description: "Whether its persons make no labels of their own." }),
+});
+export const AccountProjectsQuery = AccountLabelsQuery;
+export const AccountProjectsAnswer = Type.Object({
+  projects: Type.Array(ProjectAnswer, { description: "By name." }),
 });
 export const ChangeLabelsBody = Type.Object({
   account: Account,

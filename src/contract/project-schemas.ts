@@ -54,6 +54,9 @@ export const ProjectAnswer = Type.Object({
     }),
   ),
   facts: Type.Integer({ description: "Facts that its members share." }),
+  updated_at: Type.Union([wire.Time, Type.Null()], {
+    description: "When one of them was last written; null where there is none.",
+  }),
 });
 export const SharedProjectAnswer = Type.Object({
   ...ProjectAnswer.properties,

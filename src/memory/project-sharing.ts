@@ -37,9 +37,16 @@ export interface TakenFact {
   readonly value: string;
 }
 
+/** How much is shared in a project. */
+export interface SharedFacts {
+  readonly count: number;
+  /** When a fact was last written; null where there is none. */
+  readonly updatedAtMs: number | null;
+}
+
 export interface SharingResult {
   readonly record: ProjectRecord;
-  readonly facts: number;
+  readonly shared: SharedFacts;
   readonly taken: readonly TakenFact[];
 }
 
@@ -67,7 +74,7 @@ export async function shareProject(
   if (take !== undefined && !isMember(planned, take.userId)) throw notAMember("take.user_id", take.userId);
   if (dryRun) {
     const taken = take === undefined ? [] : await takenFacts(services, account, project, take);
-    return { record: planned, facts: await countShared(services, account, project), taken };
+    return { record: planned, shared: await describeShared(services, account, project), taken };
   }
   const record = await store.changeProject(account, given(change));
   if (record === undefined)
@@ -76,7 +83,7 @@ export async function shareProject(
       `An account shares at most ${withThousands(SHARED_PROJECTS_MAX)} projects. End the sharing of one first.`,
     );
   const taken = take === undefined ? [] : await takeFacts(services, account, project, take);
-  return { record, facts: await countShared(services, account, project), taken };
+  return { record, shared: await describeShared(services, account, project), taken };
 }
 
 /** Ends the sharing; how many facts a member has got. */
@@ -145,14 +152,13 @@ export async function disown(
   return values;
 }
 
-/** Facts that are shared in a project. */
-export async function countShared(
+export async function describeShared(
   { store, clock }: MemoryServices,
   account: string,
   project: string,
-): Promise<number> {
+): Promise<SharedFacts> {
   const described = await store.describeUser(account, projectUser(project), clock.now());
-  return described?.facts.get(OWN_PLACE) ?? 0;
+  return { count: described?.facts.get(OWN_PLACE) ?? 0, updatedAtMs: described?.updatedAtMs ?? null };
 }
 
 export async function knownProject(

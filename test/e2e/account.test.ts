@@ -77,11 +77,78 @@ visit("the holder adds a set of labels, and makes the account strict", async (vi
   assert.deepEqual([channels.length, strict], [54, true]);
 });
 
+visit(
+  "the holder shares a project after a look at what goes along, changes its members, and gives it back",
+  async (visit) => {
+    const { page, running, says } = visit;
+    const key = await running.newKey("navy");
+    const write = (user_id: string, label: string, value: string) =>
+      running.call("POST", "/encode", { key, body: { user_id, label, value, project: "loom" } });
+    await write("ada", "PROJ.stack", "Rust");
+    await write("ada", "TASK.next", "hers alone");
+    const seenBy = async (user: string) =>
+      (await running.call("GET", `/facts?user_id=${user}&project=loom`, { key })).json.facts.map(
+        ({ label }: { label: string }) => label,
+      );
+    await signIn(visit, key);
+    await says("No project is shared.");
+    await page.getByRole("button", { name: "Share a project …" }).click();
+    await page.getByLabel(/^Project, as agents name it/).fill("loom");
+    await page.getByLabel("Shared with").selectOption("these members");
+    await page.getByLabel(/^Members:/).fill("ada\ngrace\n");
+    await page.getByLabel(/^Take along/).fill("ada");
+    await page.getByRole("button", { name: "Show what would be shared" }).click();
+    await says(/These facts of ada become the team's/);
+    assert.deepEqual(await page.locator(".taken li").allTextContents(), ["PROJ.stack Rust"]);
+    assert.deepEqual(await seenBy("grace"), [], "nothing is shared by looking");
+    await page.getByRole("button", { name: "Share the project, with 1 fact" }).click();
+    await says("loom is shared: it has 1 fact. 1 fact came along.");
+    await page.getByRole("row", { name: /loom ada, grace read and write 1 20/ }).waitFor();
+    assert.deepEqual(await seenBy("grace"), ["PROJ.stack"]);
+
+    await page.getByRole("button", { name: "Change loom" }).click();
+    await page.getByLabel(/^Members:/).fill("ada");
+    await page.getByLabel("Members may").selectOption("read");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("row", { name: /loom ada only read 1/ }).waitFor();
+    assert.deepEqual(await seenBy("grace"), []);
+
+    await page.getByRole("button", { name: "Change loom" }).click();
+    await page.getByRole("button", { name: "End the sharing" }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/has shared facts/)
+      .waitFor();
+    await page.getByLabel(/^Give what is shared/).fill("ada");
+    await page.getByRole("button", { name: "Give it to ada" }).click();
+    await says("loom is not shared any more. ada has got 1 fact.");
+    await says("No project is shared.");
+    assert.deepEqual((await seenBy("ada")).sort(), ["PROJ.stack", "TASK.next"]);
+  },
+);
+
+visit("what a project shares is erased for all after a question", async (visit) => {
+  const { page, running, says } = visit;
+  const key = await running.newKey("navy");
+  await running.call("PUT", "/projects/loom", { key, body: { shared: true } });
+  const fact = { user_id: "ada", label: "PROJ.stack", value: "Rust", project: "loom" };
+  await running.call("POST", "/encode", { key, body: fact });
+  await signIn(visit, key);
+  await page.getByRole("button", { name: "Change loom" }).click();
+  await page.getByRole("button", { name: /^Erase 1 fact for all of loom/ }).click();
+  assert.equal((await running.call("GET", "/projects/loom", { key })).json.facts, 1, "it asks first");
+  await page.getByRole("button", { name: /^Confirm: erase 1 fact for all/ }).click();
+  await says("1 fact of loom is erased for all.");
+  assert.equal((await running.call("GET", "/projects/loom", { key })).status, 404);
+});
+
 visit("a key that reads, a bound key and a token show what they may, and no error", async (visit) => {
   const { page, running, says } = visit;
   const { keys } = running.service.core;
   const body = { user_id: "ada", access: "write", ttl_s: 60 };
   const { token } = (await running.call("POST", "/tokens", { body })).json;
+  await running.call("PUT", "/projects/loom", { body: { shared: true, members: ["ada"] } });
+  await running.call("PUT", "/projects/hull", { body: { shared: true, members: ["grace"] } });
   const holders = [
     { key: (await keys.create({ account: "acme", access: "read" })).key, seesUsers: true },
     { key: (await keys.create({ account: "acme", user: "ada" })).key, seesUsers: false },
@@ -91,6 +158,9 @@ visit("a key that reads, a bound key and a token show what they may, and no erro
     await signIn(visit, key);
     await says("The 40 standard labels");
     assert.equal(await page.getByRole("button", { name: "Add the set" }).count(), 0);
+    await page.getByRole("row", { name: /^loom/ }).waitFor();
+    assert.equal(await page.getByRole("row", { name: /^hull/ }).count(), seesUsers ? 1 : 0);
+    assert.equal(await page.getByRole("button", { name: /Share a project|^Change / }).count(), 0);
     if (seesUsers) await says("There are no such users.");
     assert.equal(await page.getByRole("heading", { name: "Users" }).count(), seesUsers ? 1 : 0);
     await page.getByText("The 40 standard labels").click();

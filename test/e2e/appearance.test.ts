@@ -70,14 +70,23 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await post("/encode", { user_id: "grace", label: "USER.name", value: "Grace" });
     for (const project of ["loom", "loom/gate", "harbour"])
       await post("/encode", { user_id: "ada", label: "TASK.next", value: "x", project });
+    const share = (project: string, terms: object) =>
+      running.call("PUT", `/projects/${project}`, { key, body: { shared: true, ...terms } });
+    await share("harbour", { access: "read" });
+    await share("loom", { members: ["ada", "grace"] });
+    await post("/encode", { user_id: "ada", label: "PROJ.stack", value: "Rust", project: "loom" });
     await open("/account");
     await page.getByLabel("Your key").fill(key);
     await page.keyboard.press("Enter");
-    await says("4 of 50,000");
+    await says("5 of 50,000");
     await says("2 users of navy");
     await page.getByText("The 40 standard labels").click();
     await page.getByRole("button", { name: "Hide USER.os" }).click();
     await says("The 40 standard labels, 1 hidden");
+    await page.getByRole("button", { name: "Change loom" }).click();
+    await page.getByLabel(/^Take along/).fill("ada");
+    await page.getByRole("button", { name: "Show what would be shared" }).click();
+    await says(/can be shared|become the team's/);
   },
   ...MEMORY_LOOKS,
   "console-sign-in": async ({ page, open }) => {
@@ -109,6 +118,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
       status.recent_errors = [{ ...failed, status: 503, code: "store_unavailable" }];
       await route.fulfill({ response, json: status });
     });
+    await running.call("PUT", "/projects/loom", { key, body: { shared: true, members: ["grace", "ada"] } });
     await open("/console");
     await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
     await page.keyboard.press("Enter");
@@ -121,6 +131,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await page.getByText("The same as a table").click();
     await page.locator("#accounts").getByRole("combobox", { name: "Account" }).selectOption("kernel");
     await says("1 user of kernel");
+    await says("1 shared project of kernel");
     await says("store_unavailable");
   },
   "nothing-here": async ({ open, says }) => {

@@ -195,7 +195,7 @@ visit("the tier of a key and the limit of an account are changed", async (visit)
   assert.equal(found.monthly_limit, 5);
 });
 
-visit("the users of an account with their projects, page by page, and its own labels", async (visit) => {
+visit("the users of an account with their projects, page by page, what it shares, and its own labels", async (visit) => {
   const { page, running, says } = visit;
   const key = await running.newKey("navy");
   const facts = [{ label: "USER.name", value: "x" }];
@@ -208,11 +208,15 @@ visit("the users of an account with their projects, page by page, and its own la
   });
   const label = { label: "SHIP.size", description: "How large it is", one_of: ["S", "L"] };
   await running.call("POST", "/channels", { key, body: label });
+  const loom = { shared: true, members: ["user 07", "user 08"], access: "read" };
+  await running.call("PUT", "/projects/loom", { key, body: loom });
   await signIn(visit);
   const section = page.locator("#accounts");
+  await says("The account shares no project.");
   await says("The account has the 40 standard labels, and may add 216.");
   await section.getByRole("combobox", { name: "Account" }).selectOption("navy");
   await says("50 users of navy, and more");
+  await section.getByRole("row", { name: /^loom user 07, user 08 only read 0 never$/ }).waitFor();
   await section.getByRole("row", { name: /user 07 1 loom\/gate/ }).waitFor();
   await section.getByRole("row", { name: /SHIP.size How large it is person one of S, L/ }).waitFor();
   await section.getByRole("button", { name: "Show more users" }).click();

@@ -71,6 +71,34 @@ export const MEMORY_LOOKS: Readonly<Record<string, (visit: Visit) => Promise<voi
     await page.getByRole("button", { name: /^Change FAMILY.dog/ }).click();
     await page.getByLabel("Value of FAMILY.dog").waitFor();
   },
+  "memory-team": async (visit) => {
+    const { page, running, says } = visit;
+    await rememberSome(visit);
+    await running.call("PUT", `/projects/${PROJECT}`, { body: { shared: true, members: ["ada", "grace"] } });
+    const write = (user_id: string, fact: object) =>
+      running.call("POST", "/encode", { body: { user_id, project: PROJECT, written_by: "codex", ...fact } });
+    await write("grace", { label: "PROJ.stack", value: "TypeScript, Node 20" });
+    await write("grace", { label: "PROJ.goal", value: "Memory that a team can trust" });
+    await write("grace", { label: "PROJ.constraint", value: "No new dependency", origin: "read" });
+    await write("ada", { label: "PROJ.stack", value: "Zig, in my branch", scope: "own" });
+    await openMemory(visit, `#user=ada&project=${PROJECT}`);
+    await page.locator(".hidden-fact").waitFor();
+    await page.getByRole("button", { name: "History of PROJ.goal" }).click();
+    await page.getByRole("button", { name: "Edit PROJ.constraint" }).click();
+    await page.getByRole("button", { name: "Add a fact" }).click();
+    await page.getByRole("combobox", { name: "Label", exact: true }).fill("PROJ.status");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Undo the team's since then …" }).click();
+    await says(/for the whole team/);
+  },
+  "memory-team-erase": async (visit) => {
+    await rememberSome(visit);
+    await visit.running.call("PUT", `/projects/${PROJECT}`, { body: { shared: true } });
+    await openMemory(visit, `#user=ada&project=${PROJECT}`);
+    await visit.says("What a team shares is not in it.");
+    await visit.page.getByRole("button", { name: "Erase everything …" }).click();
+    await visit.says("This cannot be undone.");
+  },
   "memory-erase": async (visit) => {
     await rememberSome(visit);
     await openMemory(visit, "#user=ada");

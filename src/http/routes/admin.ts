@@ -15,6 +15,7 @@ import type { CallHistory } from "../request/recent-calls.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import { labelAnswer } from "./life-mapping.ts";
+import { sharedProjects } from "./projects.ts";
 import type { Readiness } from "./public.ts";
 import { usersPage } from "./users.ts";
 
@@ -141,6 +142,12 @@ export function adminRoutes(services: HttpServices, readiness: Readiness, recent
       const { account, ...page } = call.query;
       checkAccount(account);
       return usersPage(services.memory, { account, user: null }, page);
+    },
+
+    async adminProjects(call) {
+      const { account } = call.query;
+      checkAccount(account);
+      return { projects: await sharedProjects(services.memory, account) };
     },
 
     async adminUsage(call) {

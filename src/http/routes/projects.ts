@@ -5,14 +5,16 @@ import type { ListedProject, ProjectAnswer } from "../../contract/answers.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { isMember } from "../../memory/law/sharing.ts";
 import {
-  countShared,
+  describeShared,
   eraseProject,
   knownProject,
+  type SharedFacts,
   shareProject,
   unknownProject,
   unshareProject,
 } from "../../memory/project-sharing.ts";
 import type { ProjectRecord } from "../../memory/records.ts";
+import type { MemoryServices } from "../../memory/services.ts";
 import type { Handlers } from "../request/route.ts";
 import { timeText } from "./answer-mapping.ts";
 
@@ -31,7 +33,7 @@ export function projectRoutes() {
       const record = await knownProject(memory, caller.account, params.project);
       // A bound key learns nothing of the others.
       if (!isSeen(caller, record)) throw unknownProject(params.project);
-      return projectAnswer(caller, record, await countShared(memory, caller.account, params.project));
+      return projectAnswer(caller, record, await describeShared(memory, caller.account, params.project));
     },
 
     async shareProject(call) {
@@ -45,7 +47,7 @@ export function projectRoutes() {
         if (unfit !== undefined) throw invalidRequest(unfit[0], `${unfit[0]} is not for shared: false.`);
         const record = await knownProject(memory, caller.account, project);
         const given = await unshareProject(memory, caller.account, { project, giveTo });
-        const answer = { ...projectAnswer(caller, record, 0), shared: false, taken: [] };
+        const answer = { ...projectAnswer(caller, record, NOTHING_SHARED), shared: false, taken: [] };
         return giveTo === undefined ? answer : { ...answer, given };
       }
       if (giveTo !== undefined) throw invalidRequest("give_to", "give_to is for shared: false alone.");
@@ -53,7 +55,7 @@ export function projectRoutes() {
         ...{ project, members, access, dryRun },
         take: take && { userId: take.user_id, labels: take.labels },
       });
-      return { ...projectAnswer(caller, result.record, result.facts), taken: [...result.taken] };
+      return { ...projectAnswer(caller, result.record, result.shared), taken: [...result.taken] };
     },
 
     async eraseProject(call) {
@@ -61,6 +63,15 @@ export function projectRoutes() {
       return { status: "ok", erased } as const;
     },
   } satisfies Partial<Handlers>;
+}
+
+/** All that an account shares, as the operator sees it. */
+export async function sharedProjects(memory: MemoryServices, account: string): Promise<ProjectAnswer[]> {
+  const all = [...(await memory.projects.of(account, true)).values()];
+  const described = all.map(async (record) =>
+    projectAnswer({ user: null }, record, await describeShared(memory, account, record.project)),
+  );
+  return Promise.all(described);
 }
 
 function isSeen({ user }: Pick<Caller, "user">, record: ProjectRecord): boolean {
@@ -76,7 +87,18 @@ function listedProject({ user }: Pick<Caller, "user">, record: ProjectRecord): L
   return { ...commonFields(record), ...(user === null ? { member_count: members?.length ?? null } : {}) };
 }
 
-function projectAnswer({ user }: Pick<Caller, "user">, record: ProjectRecord, facts: number): ProjectAnswer {
+const NOTHING_SHARED: SharedFacts = { count: 0, updatedAtMs: null };
+
+function projectAnswer(
+  { user }: Pick<Caller, "user">,
+  record: ProjectRecord,
+  { count, updatedAtMs }: SharedFacts,
+): ProjectAnswer {
   const { members } = record;
-  return { ...commonFields(record), ...(user === null ? { members: members && [...members] } : {}), facts };
+  return {
+    ...commonFields(record),
+    ...(user === null ? { members: members && [...members] } : {}),
+    facts: count,
+    updated_at: updatedAtMs === null ? null : timeText(updatedAtMs),
+  };
 }

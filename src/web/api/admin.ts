@@ -7,6 +7,7 @@
 import type { Static } from "typebox";
 import type {
   AccountLabelsAnswer,
+  AccountProjectsAnswer,
   AccountsAnswer,
   AdminStatusAnswer,
   ApproveBody,
@@ -73,6 +74,9 @@ export const fetchUsers = (account: string, prefix: string, cursor?: string) =>
 
 export const fetchLabels = (account: string) =>
   call<AccountLabelsView>("GET", "/admin/labels", { query: { account } });
+
+export const fetchProjects = (account: string) =>
+  call<Static<typeof AccountProjectsAnswer>>("GET", "/admin/projects", { query: { account } });
 
 export const changeLabels = (body: ChangeLabelsBody) =>
   call<AccountLabelsView>("PATCH", "/admin/labels", { body });

@@ -43,6 +43,11 @@ export function isWorktree(project: string): boolean {
   return project.includes("/");
 }
 
+/** The project of a worktree; a project's own name. */
+export function outerProject(project: string): string {
+  return project.split("/")[0];
+}
+
 /** The projects and worktrees in which a person has facts. */
 export async function projectsOf(api: PageClient, userId: string): Promise<readonly string[]> {
   const { users } = await api.users({ prefix: userId });

@@ -1,11 +1,13 @@
-/** What an account has: its users with their projects, page by page, its labels, and the limit of all its keys. */
+/** What an account has: its users with their projects, page by page, the projects that it shares, its labels, and the limit of all its keys. */
 
 import { useEffect, useState } from "preact/hooks";
+import type { ProjectAnswer } from "../../contract/answers.ts";
 import {
   type AccountLabelsView,
   type AccountView,
   changeLabels,
   fetchLabels,
+  fetchProjects,
   fetchUsers,
   limitAccount,
 } from "../api/admin.ts";
@@ -14,6 +16,7 @@ import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { useAction, useQuery } from "../parts/hooks.ts";
 import { LabelRules, type RulesChange } from "../parts/label-rules.tsx";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
+import { ProjectsTable } from "../parts/projects-table.tsx";
 import { UsersTable } from "../parts/users-table.tsx";
 
 export function AccountSection({ accounts }: { readonly accounts: readonly AccountView[] }) {
@@ -37,6 +40,7 @@ export function AccountSection({ accounts }: { readonly accounts: readonly Accou
         account={account}
         ask={(prefix, cursor) => fetchUsers(account, prefix, cursor)}
       />
+      <ProjectsOf key={`projects ${account}`} account={account} />
       <LabelsOf key={`labels ${account}`} account={account} />
       <LimitOf key={`limit ${account}`} view={accounts.find(({ account: name }) => name === account)!} />
     </Card>
@@ -66,6 +70,29 @@ function LimitOf({ view }: { readonly view: AccountView }) {
       <ErrorNotice error={error} />
       <Button type="submit" disabled={busy} text="Set the limit" />
     </form>
+  );
+}
+
+/** What its teams share. Its own key changes that, on the account page. */
+function ProjectsOf({ account }: { readonly account: string }) {
+  const [projects, setProjects] = useState<readonly ProjectAnswer[]>();
+  const { error, query } = useQuery();
+  useEffect(() => {
+    query(
+      () => fetchProjects(account),
+      (answer) => setProjects(answer.projects),
+    );
+  }, []);
+  return (
+    <>
+      <h3 class="apart">Shared projects</h3>
+      <ErrorNotice error={error} />
+      {projects === undefined && error === undefined && <Loading />}
+      {projects?.length === 0 && <p class="hint">The account shares no project.</p>}
+      {projects !== undefined && projects.length > 0 && (
+        <ProjectsTable account={account} projects={projects} />
+      )}
+    </>
   );
 }
 

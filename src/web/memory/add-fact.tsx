@@ -3,13 +3,14 @@
 import { useState } from "preact/hooks";
 import type { PlaceKind } from "../../contract/answers.ts";
 import { SidebandError } from "../../sdk/errors.ts";
-import { isWorktree, newFreeLabel } from "../api/memory.ts";
-import { Button, SelectField, TextField } from "../parts/fields.tsx";
+import { newFreeLabel } from "../api/memory.ts";
+import { Button, TextField } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
 import { chosenLabel, type LabelChoice, LabelField, NO_CHOICE, SlipNotice } from "./label-field.tsx";
 import { NewLabel } from "./new-label.tsx";
 import { usePage } from "./page-context.ts";
+import { PlaceField, placesOf, usualPlace } from "./place-field.tsx";
 import { EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
 import { writeIfUnchanged } from "./writes.ts";
 
@@ -24,7 +25,7 @@ const DESCRIPTION_LENGTH_MAX = 200;
 
 export function AddFact({ onEdit, onAdded, onClose }: AddFactProps) {
   const page = usePage();
-  const { memory, state, labels, labelsLeft } = page;
+  const { memory, state, labels, labelsLeft, me } = page;
   const [choice, setChoice] = useState(NO_CHOICE);
   const [description, setDescription] = useState("");
   const [value, setValue] = useState("");
@@ -50,7 +51,9 @@ export function AddFact({ onEdit, onAdded, onClose }: AddFactProps) {
   const add = (newLabel: true | "certain") =>
     run(async () => {
       const made = isNew ? { newLabel, description: description.trim() || undefined } : {};
-      const fact = { label, value, scope, ...endOfChoice(end, undefined), ifRevision: 0, ...made };
+      // A project that was not shared when the person chose it may be by now: what was meant for it is the person's own.
+      const kept = place === "project" ? "own" : place;
+      const fact = { label, value, scope: kept, ...endOfChoice(end, undefined), ifRevision: 0, ...made };
       try {
         // If somebody was faster the form shows what is there.
         if (await writeIfUnchanged(page, fact)) onAdded(label);
@@ -60,8 +63,8 @@ export function AddFact({ onEdit, onAdded, onClose }: AddFactProps) {
         setNear(hint);
       }
     });
-  const place =
-    memory.project === undefined ? undefined : placeIn(memory.project, scope ?? terms?.scope ?? "person");
+  const places = placesOf(page);
+  const place = memory.project === undefined ? undefined : (scope ?? usualPlace(places, terms?.scope));
   const isTaken = known !== undefined && known.place === place;
   if (declares) {
     return (
@@ -109,14 +112,20 @@ export function AddFact({ onEdit, onAdded, onClose }: AddFactProps) {
             )}
             <div class="add-terms">
               {!isTaken && <EndField terms={terms} choice={end} onChoice={setEnd} />}
-              {memory.project !== undefined && (
-                <ScopeField project={memory.project} scope={place ?? "person"} onScope={setScope} />
-              )}
+              {place !== undefined && <PlaceField places={places} place={place} onPlace={setScope} />}
             </div>
             {known !== undefined && !isTaken && (
               <p class="hint">
-                There is also “{known.value}”, kept for the {known.place}. Where both are, the inner one
-                counts.
+                {known.place === "shared" ? (
+                  <>
+                    The team has “{known.value}”. A value only for {me} hides it from {me} alone.
+                  </>
+                ) : (
+                  <>
+                    There is also “{known.value}”, kept for the {known.place}. Where both are, the inner one
+                    counts.
+                  </>
+                )}
               </p>
             )}
           </>
@@ -164,26 +173,5 @@ function TakenNotice({ label, value, onEdit }: TakenNoticeProps) {
     <p class="notice plain" role="status">
       {label} is “{value}”. <Button class="small" onClick={onEdit} text="Edit it" />
     </p>
-  );
-}
-
-/** In a project that is no worktree, both are the same place. */
-function placeIn(project: string, scope: PlaceKind): PlaceKind {
-  return scope === "worktree" && !isWorktree(project) ? "project" : scope;
-}
-
-interface ScopeFieldProps {
-  readonly project: string;
-  readonly scope: PlaceKind;
-  readonly onScope: (scope: PlaceKind) => void;
-}
-
-function ScopeField({ project, scope, onScope }: ScopeFieldProps) {
-  return (
-    <SelectField label="Kept for" value={scope} onValue={(chosen) => onScope(chosen as PlaceKind)}>
-      <option value="person">the person, everywhere</option>
-      <option value="project">this project</option>
-      {isWorktree(project) && <option value="worktree">this worktree</option>}
-    </SelectField>
   );
 }

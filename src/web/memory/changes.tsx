@@ -4,18 +4,16 @@
  */
 
 import { useEffect, useState } from "preact/hooks";
-import type { ChangesAnswer } from "../../contract/answers.ts";
-import type { PageClient } from "../api/memory.ts";
 import { useArrowKeys } from "../parts/arrow-keys.ts";
 import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { useQuery } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
-import { usePage } from "./page-context.ts";
+import { type ListedChange, type NewestChanges, newestChanges } from "./newest-changes.ts";
+import { mayChange, usePage } from "./page-context.ts";
 import { Rollback } from "./rollback.tsx";
+import { Author, PlaceTag } from "./sharing.tsx";
 import { fromDateTimeLocal, RelativeTime, startOfYesterday, toDateTimeLocal } from "./times.tsx";
-
-type FactChange = ChangesAnswer["changes"][number];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -29,22 +27,22 @@ const SPANS: Readonly<Record<string, { name: string; startMs: (nowMs: number) =>
 const MOMENT = "moment";
 /** As many more each time: the list stands beside the facts. */
 const PAGE = 12;
-const LIMIT_MAX = 200;
 
-interface Listed {
-  readonly changes: readonly FactChange[];
-  readonly next: string | null;
-}
+/** Whose facts go back: the person's alone, or what the team shares and nothing else. */
+type Whose = "person" | "team";
 
 export function Changes() {
-  const { api, memory, state, canWrite } = usePage();
+  const page = usePage();
+  const { api, memory, state, canWrite, sharing, me } = page;
+  const team = sharing.here?.project;
+  const mayUndoTeam = team !== undefined && mayChange(page, "shared");
   const [span, setSpan] = useState("yesterday");
   const [field, setField] = useState(() => toDateTimeLocal(startOfYesterday(Date.now())));
   const [{ since, count }, ask] = useState(() => ({ since: sinceOf("yesterday"), count: PAGE }));
   const setSince = (moment: string) => ask({ since: moment, count: PAGE });
-  const [listed, setListed] = useState<Listed>();
-  /** Whether the list makes room for what going back would change. */
-  const [isPlanning, setIsPlanning] = useState(false);
+  const [listed, setListed] = useState<NewestChanges>();
+  /** The list makes room for what going back would change. */
+  const [planned, plan] = useState<Whose>();
   const { error, query } = useQuery();
   const list = useArrowKeys();
 
@@ -59,17 +57,17 @@ export function Changes() {
     if (moment !== undefined) setSince(moment);
   };
   /** One millisecond before a change, so that it counts among those since then. */
-  const undoFrom = ({ at }: FactChange) => {
+  const undoFrom = ({ at, place }: ListedChange) => {
     const ms = Date.parse(at) - 1;
     setSpan(MOMENT);
     setField(toDateTimeLocal(ms));
     setSince(new Date(ms).toISOString());
-    setIsPlanning(true);
+    plan(place === "shared" ? "team" : "person");
   };
   // All that is shown is read again when something changes: it may have been forgotten.
   useEffect(() => {
-    query(() => newestOf(api, memory.userId, since, count), setListed);
-  }, [memory, since, count, state.version]);
+    query(() => newestChanges(api, memory.userId, team, { since, count }), setListed);
+  }, [memory, team, since, count, state.version]);
 
   const choice = (
     <SelectField class="inline" label="Since when" hidesLabel value={span} onValue={choose}>
@@ -93,25 +91,42 @@ export function Changes() {
         />
       )}
       <ErrorNotice error={error} />
-      {isPlanning && <Rollback key={since} to={since} onClose={() => setIsPlanning(false)} />}
-      {!isPlanning && listed === undefined && error === undefined && <Loading />}
-      {!isPlanning && listed?.changes.length === 0 && <p class="hint">Nothing has changed.</p>}
-      {!isPlanning && listed !== undefined && listed.changes.length > 0 && (
+      {planned !== undefined && (
+        <Rollback
+          key={`${since} ${planned}`}
+          to={since}
+          team={planned === "team" ? team : undefined}
+          onClose={() => plan(undefined)}
+        />
+      )}
+      {planned === undefined && listed === undefined && error === undefined && <Loading />}
+      {planned === undefined && listed?.changes.length === 0 && <p class="hint">Nothing has changed.</p>}
+      {planned === undefined && listed !== undefined && listed.changes.length > 0 && (
         <>
           <ol ref={list} class="timeline changes" aria-label="Changes, the newest first">
             {listed.changes.map((change) => (
               <ChangeRow
-                key={`${change.revision} ${change.kind}`}
+                key={`${change.revision} ${change.kind} ${change.place}`}
                 change={change}
-                onUndo={canWrite ? () => undoFrom(change) : undefined}
+                onUndo={mayChange(page, change.place) ? () => undoFrom(change) : undefined}
               />
             ))}
           </ol>
           <p class="buttons">
-            {listed.next !== null && (
+            {listed.isMore && (
               <Button onClick={() => ask({ since, count: count + PAGE })} text="Show earlier changes" />
             )}
-            {canWrite && <Button onClick={() => setIsPlanning(true)} text="Undo everything since then …" />}
+            {canWrite && (
+              <Button
+                onClick={() => plan("person")}
+                text={
+                  team === undefined
+                    ? "Undo everything since then …"
+                    : `Undo ${me === "me" ? "mine" : `${me}'s`} since then …`
+                }
+              />
+            )}
+            {mayUndoTeam && <Button onClick={() => plan("team")} text="Undo the team's since then …" />}
           </p>
         </>
       )}
@@ -119,26 +134,14 @@ export function Changes() {
   );
 }
 
-async function newestOf(api: PageClient, userId: string, since: string, count: number): Promise<Listed> {
-  const changes: FactChange[] = [];
-  let next: string | null = null;
-  do {
-    const limit = Math.min(LIMIT_MAX, count - changes.length);
-    const page: ChangesAnswer = await api.changes(userId, { since, limit, cursor: next ?? undefined });
-    changes.push(...page.changes);
-    next = page.next_cursor;
-  } while (next !== null && changes.length < count);
-  return { changes, next };
-}
-
 interface ChangeRowProps {
-  readonly change: FactChange;
+  readonly change: ListedChange;
   /** Puts everything back to the moment before it; undefined where nothing can be. */
   readonly onUndo: (() => void) | undefined;
 }
 
 function ChangeRow({ change, onUndo }: ChangeRowProps) {
-  const { label, project, kind, value, was, at, written_by: by, renamed_from: from } = change;
+  const { label, project, place, kind, value, was, at, renamed_from: from } = change;
   const { memory } = usePage();
   const isThere = kind === "written" || kind === "renamed";
   return (
@@ -155,10 +158,14 @@ function ChangeRow({ change, onUndo }: ChangeRowProps) {
       </p>
       <p class="fact-meta">
         <RelativeTime at={at} />
-        {kind === "written" && by !== undefined && <span>by {by}</span>}
+        {kind === "written" && <Author by={change.written_by} user={change.user_id} />}
         {!isThere && <span class="tag">{kind === "expired" ? "ended" : "forgotten"}</span>}
         {from !== undefined && <span class="tag">renamed from {from}</span>}
-        {project !== undefined && project !== memory.project && <span>in {project}</span>}
+        {place === "shared" ? (
+          <PlaceTag place={place} />
+        ) : (
+          project !== undefined && project !== memory.project && <span>in {project}</span>
+        )}
         {onUndo !== undefined && (
           <Button
             class="small link"

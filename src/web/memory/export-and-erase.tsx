@@ -1,15 +1,17 @@
 /** The memory as a whole: take it along as a file, or erase all of it, for which its owner's name has to be typed. */
 
 import { useRef, useState } from "preact/hooks";
+import type { LeftInProject } from "../../contract/answers.ts";
 import { isWorktree, type Memory } from "../api/memory.ts";
 import { Button, TextField } from "../parts/fields.tsx";
+import { countText } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
 import { forgetFolds } from "./folds.ts";
 import { usePage } from "./page-context.ts";
 
 export function ExportAndErase() {
-  const { api, memory, canWrite } = usePage();
+  const { api, memory, canWrite, sharing } = usePage();
   const { userId, project } = memory;
   const [erased, setErased] = useState<Memory>();
   const { busy, error, run } = useAction();
@@ -29,6 +31,7 @@ export function ExportAndErase() {
       <p class="hint">
         The file has everything of {userId}: facts of all projects and earlier values.{" "}
         <code>sideband import</code> reads it.
+        {sharing.names.length > 0 && " What a team shares is not in it."}
       </p>
       <ErrorNotice error={error} />
       <p class="buttons">
@@ -55,7 +58,7 @@ interface EraseDialogProps {
 }
 
 function EraseDialog({ erased, onClose }: EraseDialogProps) {
-  const { api, live, showToast } = usePage();
+  const { api, live, sharing, showToast } = usePage();
   const [typed, setTyped] = useState("");
   const { busy, error, run } = useAction();
   const { userId, project } = erased;
@@ -70,10 +73,11 @@ function EraseDialog({ erased, onClose }: EraseDialogProps) {
   const erase = (event: SubmitEvent) => {
     event.preventDefault();
     run(async () => {
-      await live.write("all", () => api.forgetUser(userId, { project }));
+      const { left = [] } = await live.write("all", () => api.forgetUser(userId, { project }));
       if (project === undefined) forgetFolds();
       dialog.current?.close();
-      showToast({ text: `${what[0].toUpperCase()}${what.slice(1)} is erased.` });
+      const rest = left.map((one) => ` ${leftText(one)}`).join("");
+      showToast({ text: `${what[0].toUpperCase()}${what.slice(1)} is erased.${rest}` });
     });
   };
   return (
@@ -86,6 +90,14 @@ function EraseDialog({ erased, onClose }: EraseDialogProps) {
             : `All facts of ${userId} in ${project}${isWorktree(project) ? "" : " and its worktrees"}, with their history, are erased. `}
           <b>This cannot be undone.</b> Export them first if you may want them again.
         </p>
+        {sharing.names.length > 0 && (
+          <p>
+            {project === undefined
+              ? "What they wrote for a team stays, without their name: it belongs to the shared project. "
+              : "What is shared in a project stays: it belongs to the team. "}
+            A key of the whole account erases it for all, on the <a href="/account">account page</a>.
+          </p>
+        )}
         <TextField
           label={`Type ${name} to confirm`}
           autocomplete="off"
@@ -106,6 +118,10 @@ function EraseDialog({ erased, onClose }: EraseDialogProps) {
       </form>
     </dialog>
   );
+}
+
+function leftText({ project, values }: LeftInProject): string {
+  return `${countText(values, "value")} of the team in ${project} ${values === 1 ? "stays" : "stay"}, without the name.`;
 }
 
 function kindOf(project: string): "project" | "worktree" {

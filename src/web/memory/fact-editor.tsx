@@ -4,12 +4,14 @@
  */
 
 import { useState } from "preact/hooks";
-import type { StoredFact } from "../../contract/answers.ts";
+import type { PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { Button } from "../parts/fields.tsx";
+import { authorName } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice, Notice } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
 import { usePage } from "./page-context.ts";
+import { PlaceField } from "./place-field.tsx";
 import { RelativeTime } from "./times.tsx";
 import { type EndChoice, EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
 import { writeIfUnchanged } from "./writes.ts";
@@ -21,12 +23,14 @@ export interface FactDraft {
   value: string;
   /** The end that the person has chosen; undefined: the one that the fact has, whoever gave it that. */
   end: EndChoice | undefined;
+  /** Where it goes, of what a team shares; undefined: where it is. */
+  place: PlaceKind | undefined;
   /** What the person has seen of it. */
   seen: StoredFact;
 }
 
 export function draftOf(fact: StoredFact): FactDraft {
-  return { opened: fact, value: fact.value, end: undefined, seen: fact };
+  return { opened: fact, value: fact.value, end: undefined, place: undefined, seen: fact };
 }
 
 interface FactEditorProps {
@@ -38,13 +42,15 @@ interface FactEditorProps {
 
 export function FactEditor({ draft, now, onClose }: FactEditorProps) {
   const page = usePage();
-  const [{ value, end: chosen, seen }, show] = useState({ ...draft });
+  const [{ value, end: chosen, place: chosenPlace, seen }, show] = useState({ ...draft });
   const change = (typed: Partial<FactDraft>) => show({ ...Object.assign(draft, typed) });
   const { busy, error, run } = useAction();
   const { label } = draft.opened;
   const terms = page.labels.get(label);
-  const hasChanged = now?.revision !== seen.revision;
+  const hasChanged = now?.revision !== seen.revision || now?.place !== seen.place;
   const { place, expires_at: expiresAt } = now ?? seen;
+  const staysThere = chosenPlace === undefined || chosenPlace === place;
+  const writer = authorName(now?.written_by, now?.user_id);
   const end = chosen ?? endChoiceOf(expiresAt);
 
   const save = (ifRevision: number) =>
@@ -56,14 +62,14 @@ export function FactEditor({ draft, now, onClose }: FactEditorProps) {
       const fact = {
         label,
         value,
-        scope: place,
+        scope: chosenPlace ?? place,
         ...endOfChoice(end, expiresAt),
-        ifRevision,
+        ifRevision: staysThere ? ifRevision : 0,
         origin,
         ...terms,
       };
       // Otherwise the form says what has changed.
-      if (await writeIfUnchanged(page, fact, now)) onClose();
+      if (await writeIfUnchanged(page, fact, staysThere ? now : undefined)) onClose();
     });
   return (
     <form
@@ -89,6 +95,13 @@ export function FactEditor({ draft, now, onClose }: FactEditorProps) {
         choice={end}
         onChoice={(choice) => change({ end: choice.kind === "as-now" ? undefined : choice })}
       />
+      {place === "shared" && (
+        <PlaceField
+          places={["shared", "own"]}
+          place={chosenPlace ?? place}
+          onPlace={(chosen) => change({ place: chosen })}
+        />
+      )}
       <ErrorNotice error={error} />
       {hasChanged && (
         <Notice kind="plain">
@@ -96,8 +109,7 @@ export function FactEditor({ draft, now, onClose }: FactEditorProps) {
             <>It was forgotten while you were typing. Nothing of your text is lost.</>
           ) : (
             <>
-              It was changed while you were typing
-              {now.written_by !== undefined && <>, by {now.written_by}</>},{" "}
+              It was changed while you were typing{writer !== undefined && <>, by {writer}</>},{" "}
               <RelativeTime at={now.updated_at} />. It is now: <Diff before={seen.value} after={now.value} />
               {expiresAt !== seen.expires_at && (
                 <>

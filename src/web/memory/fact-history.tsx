@@ -6,13 +6,14 @@ import { Button } from "../parts/fields.tsx";
 import { useAction, useQuery } from "../parts/hooks.ts";
 import { ErrorNotice, Loading } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
-import { usePage } from "./page-context.ts";
+import { mayChange, usePage } from "./page-context.ts";
+import { Author } from "./sharing.tsx";
 import { RelativeTime } from "./times.tsx";
 import { undoAction, undoWrite } from "./writes.ts";
 
 export function FactHistory({ label }: { readonly label: string }) {
   const page = usePage();
-  const { api, memory, live, state, canWrite, showToast } = page;
+  const { api, memory, live, state, showToast } = page;
   const { userId, project } = memory;
   const [history, setHistory] = useState<HistoryAnswer>();
   const { error: readError, query } = useQuery();
@@ -29,39 +30,42 @@ export function FactHistory({ label }: { readonly label: string }) {
       showToast({ text: `${label} has its earlier value again.`, actions: [undo] });
     });
   const revisions = history?.revisions ?? [];
+  const canWrite = mayChange(page, history?.place);
   return (
     <div class="fact-history">
       <ErrorNotice error={error} />
       {history === undefined && error === undefined && <Loading />}
       {revisions.length === 1 && <p class="hint">It has had no other value.</p>}
       <ol class="timeline" aria-label={`Values of ${label}, the newest first`}>
-        {revisions.map(({ revision, value, updated_at, written_by, ended, renamed_from: from }, i) => (
-          <li key={revision}>
-            <p class="timeline-value">
-              {revisions[i + 1] === undefined ? (
-                value
-              ) : (
-                <Diff before={revisions[i + 1].value} after={value} />
-              )}
-            </p>
-            <p class="fact-meta">
-              <RelativeTime at={updated_at} />
-              {written_by !== undefined && <span>by {written_by}</span>}
-              {ended === undefined && <span class="tag good">now</span>}
-              {(ended === "forgotten" || ended === "expired") && <span class="tag">{ended}</span>}
-              {from !== undefined && <span class="tag">as {from}</span>}
-              {ended !== undefined && canWrite && (
-                <Button
-                  class="small"
-                  disabled={busy}
-                  aria-label={`Write it again, this value of ${label}: ${value.slice(0, 40)}`}
-                  onClick={() => restore(revision)}
-                  text="Write it again"
-                />
-              )}
-            </p>
-          </li>
-        ))}
+        {revisions.map(
+          ({ revision, value, updated_at, written_by, user_id, ended, renamed_from: from }, i) => (
+            <li key={revision}>
+              <p class="timeline-value">
+                {revisions[i + 1] === undefined ? (
+                  value
+                ) : (
+                  <Diff before={revisions[i + 1].value} after={value} />
+                )}
+              </p>
+              <p class="fact-meta">
+                <RelativeTime at={updated_at} />
+                <Author by={written_by} user={user_id} />
+                {ended === undefined && <span class="tag good">now</span>}
+                {(ended === "forgotten" || ended === "expired") && <span class="tag">{ended}</span>}
+                {from !== undefined && <span class="tag">as {from}</span>}
+                {ended !== undefined && canWrite && (
+                  <Button
+                    class="small"
+                    disabled={busy}
+                    aria-label={`Write it again, this value of ${label}: ${value.slice(0, 40)}`}
+                    onClick={() => restore(revision)}
+                    text="Write it again"
+                  />
+                )}
+              </p>
+            </li>
+          ),
+        )}
       </ol>
     </div>
   );

@@ -8,8 +8,9 @@ import { useAction } from "../parts/hooks.ts";
 import { ErrorNotice } from "../parts/layout.tsx";
 import { draftOf, type FactDraft, FactEditor } from "./fact-editor.tsx";
 import { FactHistory } from "./fact-history.tsx";
-import { usePage } from "./page-context.ts";
+import { mayChange, usePage } from "./page-context.ts";
 import { RenameFact } from "./rename-fact.tsx";
+import { Author, HiddenFact, PlaceTag } from "./sharing.tsx";
 import { FreshMark, RelativeTime } from "./times.tsx";
 import { forgetFact } from "./writes.ts";
 
@@ -26,7 +27,7 @@ interface FactRowProps {
 
 export function FactRow({ label, fact, draft, onEdit, showsGroup }: FactRowProps) {
   const page = usePage();
-  const { state, labels, canWrite } = page;
+  const { state, labels } = page;
   const [showsHistory, setShowsHistory] = useState(false);
   const [renames, setRenames] = useState(false);
   const { busy, error, run } = useAction();
@@ -40,7 +41,8 @@ export function FactRow({ label, fact, draft, onEdit, showsGroup }: FactRowProps
 
   const shown = fact ?? draft?.opened;
   if (shown === undefined) return null;
-  const { place, written_by: by, expires_at: end, description } = shown;
+  const { place, written_by: by, user_id: author, expires_at: end, description, hides } = shown;
+  const canChange = mayChange(page, place);
   return (
     <li class="fact" data-label={label} data-row>
       <h3 class="fact-label" title={labels.get(label)?.description}>
@@ -56,19 +58,20 @@ export function FactRow({ label, fact, draft, onEdit, showsGroup }: FactRowProps
         {draft === undefined && (
           <p class="fact-meta">
             <RelativeTime at={shown.updated_at} />
-            {by !== undefined && <span>by {by}</span>}
+            <Author by={by} user={author} />
             {end !== undefined && (
               <span class="ends">
                 ends <RelativeTime at={end} isEnd />
               </span>
             )}
             <FreshMark atMs={state.marks.get(label)} />
-            {place !== undefined && <span class="tag">{place}</span>}
+            <PlaceTag place={place} />
             {shown.origin === "read" && <span class="tag warn">read somewhere</span>}
             {labels.get(label)?.hidden && <span class="tag">hidden from agents</span>}
             {description !== undefined && <span class="what">{description}</span>}
           </p>
         )}
+        {hides !== undefined && <HiddenFact fact={hides} />}
         <ErrorNotice error={error} />
         {renames && fact !== undefined && (
           <RenameFact
@@ -82,7 +85,7 @@ export function FactRow({ label, fact, draft, onEdit, showsGroup }: FactRowProps
         {showsHistory && <FactHistory label={label} />}
       </div>
       <p class="fact-buttons">
-        {canWrite && draft === undefined && (
+        {canChange && draft === undefined && (
           <button
             ref={edit}
             type="button"
@@ -100,7 +103,7 @@ export function FactRow({ label, fact, draft, onEdit, showsGroup }: FactRowProps
           onClick={() => setShowsHistory(!showsHistory)}
           text="History"
         />
-        {canWrite && fact !== undefined && (
+        {canChange && fact !== undefined && (
           <button
             ref={rename}
             type="button"
@@ -112,7 +115,7 @@ export function FactRow({ label, fact, draft, onEdit, showsGroup }: FactRowProps
             Rename
           </button>
         )}
-        {canWrite && fact !== undefined && (
+        {canChange && fact !== undefined && (
           <Button
             class="small danger"
             disabled={busy}

@@ -4,11 +4,12 @@ import type { FindAnswer, StoredFact } from "../../contract/answers.ts";
 import type { Memory } from "../api/memory.ts";
 import { useArrowKeys } from "../parts/arrow-keys.ts";
 import { Button } from "../parts/fields.tsx";
-import { countText } from "../parts/format.ts";
+import { authorName, countText } from "../parts/format.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
 import { FactRows, type OpenEditors } from "./fact-list.tsx";
 import type { Found } from "./find-field.tsx";
 import { usePage } from "./page-context.ts";
+import { Author } from "./sharing.tsx";
 import { RelativeTime } from "./times.tsx";
 
 type FoundFact = FindAnswer["facts"][number];
@@ -28,8 +29,8 @@ export function FoundFacts({ found, editors, onClear, onMemory }: FoundFactsProp
   const isHere = (fact: FoundFact) => isTheCounting(fact, byLabel.get(fact.label), memory);
   const here = facts.filter(isHere).map(({ label }) => label);
   // The service looks at no writers.
-  const byWriter = (state.facts ?? []).filter(({ written_by: by = "" }) =>
-    by.toLowerCase().includes(query.toLowerCase()),
+  const byWriter = (state.facts ?? []).filter(({ written_by, user_id }) =>
+    authorName(written_by, user_id)?.toLowerCase().includes(query.toLowerCase()),
   );
   const labels = new Set([...here, ...byWriter.map(({ label }) => label), ...editors.drafts.keys()]);
   const elsewhere = facts.filter((fact) => !isHere(fact));
@@ -87,7 +88,7 @@ interface ElsewhereRowProps {
 }
 
 function ElsewhereRow({ fact, onOpen }: ElsewhereRowProps) {
-  const { label, value, project, updated_at: at, written_by: by } = fact;
+  const { label, value, project, place, updated_at: at, written_by: by, user_id: author } = fact;
   return (
     <li class="fact" data-row>
       <h3 class="fact-label">{label}</h3>
@@ -95,7 +96,8 @@ function ElsewhereRow({ fact, onOpen }: ElsewhereRowProps) {
         <p class="fact-value">{value}</p>
         <p class="fact-meta">
           <RelativeTime at={at} />
-          {by !== undefined && <span>by {by}</span>}
+          <Author by={by} user={author} />
+          {place === "shared" && <span class="tag team">team</span>}
           <span class="tag">{project === undefined ? "person" : `in ${project}`}</span>
         </p>
       </div>

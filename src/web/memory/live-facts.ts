@@ -8,6 +8,7 @@
 import type { StoredFact } from "../../contract/answers.ts";
 import { SidebandError } from "../../sdk/errors.ts";
 import type { Memory, PageClient } from "../api/memory.ts";
+import { authorName } from "../parts/format.ts";
 
 export interface LiveState {
   /** Undefined until they are read for the first time. */
@@ -159,7 +160,7 @@ export class LiveFacts {
   #announce(written: readonly StoredFact[], gone: readonly StoredFact[]): void {
     const told = [
       ...written.map(
-        ({ label, written_by: by }) => `${label} was written${by === undefined ? "" : ` by ${by}`}.`,
+        ({ label, written_by, user_id }) => `${label} was written${byText(authorName(written_by, user_id))}.`,
       ),
       ...gone.map(
         ({ label, expires_at: end }) => `${label} ${hasEnded(end) ? "has ended" : "was forgotten"}.`,
@@ -184,6 +185,10 @@ export class LiveFacts {
     this.#state = { ...this.#state, ...change };
     this.#options.onState(this.#state);
   }
+}
+
+function byText(name: string | undefined): string {
+  return name === undefined ? "" : ` by ${name}`;
 }
 
 function hasEnded(end: string | undefined): boolean {

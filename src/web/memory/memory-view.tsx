@@ -9,6 +9,7 @@ import {
   accountLabels,
   type Memory,
   newFreeLabel,
+  outerProject,
   type PageClient,
   projectsOf,
 } from "../api/memory.ts";
@@ -23,6 +24,7 @@ import { FactsColumn } from "./facts-column.tsx";
 import { ImportedFile, useFileDrop } from "./imported-file.tsx";
 import { LiveFacts, NO_FACTS } from "./live-facts.ts";
 import { type MemoryPage, PageProvider, usePage } from "./page-context.ts";
+import { SharingNote, useSharing } from "./sharing.tsx";
 import { Clock } from "./times.tsx";
 import { Toast, type ToastMessage } from "./toast.tsx";
 
@@ -86,6 +88,7 @@ export function MemoryView({ api, grants, usage, memory, onMemory, onOther, onLe
     query(() => projectsOf(api, userId), setProjects);
   }, [api, userId, state.version]);
 
+  const sharing = useSharing(api, memory, state.version);
   const canWrite = usage.access !== "read";
   const isOver = useFileDrop(canWrite ? setFile : undefined);
   const page: MemoryPage = {
@@ -96,6 +99,8 @@ export function MemoryView({ api, grants, usage, memory, onMemory, onOther, onLe
     byLabel,
     projects,
     canWrite,
+    sharing,
+    me: usage.user === undefined ? userId : "me",
     labels,
     labelsLeft: canWrite && usage.user === undefined ? (known?.free ?? 0) : 0,
     mayMakeLabels: canWrite && known?.strict === false,
@@ -123,6 +128,7 @@ export function MemoryView({ api, grants, usage, memory, onMemory, onOther, onLe
         <p class="visually-hidden" role="status" aria-live="polite">
           {announced}
         </p>
+        <SharingNote />
         <ErrorNotice error={state.error} />
         {isOver && <p class="drop-mark">Drop the file to see what it would bring. Nothing is written yet.</p>}
         {file !== undefined && <ImportedFile file={file} onClose={() => setFile(undefined)} />}
@@ -145,14 +151,13 @@ interface ProjectFieldProps {
   readonly onProject: (project: string | undefined) => void;
 }
 
-/** Where the person works: no project, one of the projects with facts, or a worktree of one. */
+/** Where the person works: no project, one with facts, a shared one, or a worktree of one. */
 function ProjectField({ onProject }: ProjectFieldProps) {
-  const { memory, projects } = usePage();
+  const { memory, projects, sharing } = usePage();
   const { project } = memory;
   // A worktree's project is a place, too, whether it has facts or not.
-  const outer = (name: string) => name.split("/")[0];
-  const all = [...projects, ...(project === undefined ? [] : [project])];
-  const offered = [...new Set(all.flatMap((name) => [outer(name), name]))].sort();
+  const all = [...projects, ...sharing.names, ...(project === undefined ? [] : [project])];
+  const offered = [...new Set(all.flatMap((name) => [outerProject(name), name]))].sort();
   if (offered.length === 0) return null;
   return (
     <SelectField

@@ -2,9 +2,10 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { LabelAnswer, StoredFact } from "../../contract/answers.ts";
+import type { LabelAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
 import type { Memory, PageClient } from "../api/memory.ts";
 import type { LiveFacts, LiveState } from "./live-facts.ts";
+import type { Sharing } from "./sharing.tsx";
 import type { ToastMessage } from "./toast.tsx";
 
 export interface MemoryPage {
@@ -17,6 +18,10 @@ export interface MemoryPage {
   /** The projects and worktrees in which the person has facts. */
   readonly projects: readonly string[];
   readonly canWrite: boolean;
+  /** What the person shares with a team. */
+  readonly sharing: Sharing;
+  /** What the page calls the person: a key of the whole account shows the memories of others. */
+  readonly me: string;
   /** By label: those of the account, and those that the person's facts have. */
   readonly labels: ReadonlyMap<string, LabelAnswer>;
   /** How many labels of the account may still be added; 0 where this key may add none. */
@@ -30,6 +35,14 @@ export interface MemoryPage {
 
 const PageContext = createContext<MemoryPage | undefined>(undefined);
 export const PageProvider = PageContext.Provider;
+
+/** Whether what is at a place may be changed: what a team shares, by those who may write it. */
+export function mayChange(
+  { canWrite, sharing }: Pick<MemoryPage, "canWrite" | "sharing">,
+  place: PlaceKind | undefined,
+): boolean {
+  return canWrite && (place !== "shared" || sharing.here?.access === "write");
+}
 
 export function usePage(): MemoryPage {
   return useContext(PageContext)!;

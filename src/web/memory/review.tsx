@@ -9,7 +9,8 @@ import { useArrowKeys } from "../parts/arrow-keys.ts";
 import { Button } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
-import { usePage } from "./page-context.ts";
+import { mayChange, usePage } from "./page-context.ts";
+import { Author, PlaceTag } from "./sharing.tsx";
 import { RelativeTime } from "./times.tsx";
 import { acceptFact, forgetFact } from "./writes.ts";
 
@@ -41,7 +42,7 @@ export function Review({ waiting, onChange }: ReviewProps) {
       <ErrorNotice error={error} />
       <ul ref={list} class="rows">
         {shown.map((fact) => {
-          const { label, value, written_by: by, updated_at: at } = fact;
+          const { label, value, written_by: by, user_id: author, updated_at: at, place } = fact;
           return (
             <li key={label} class="fact" data-row>
               <h3 class="fact-label">{label}</h3>
@@ -49,10 +50,11 @@ export function Review({ waiting, onChange }: ReviewProps) {
                 <p class="fact-value">{value}</p>
                 <p class="fact-meta">
                   <RelativeTime at={at} />
-                  {by !== undefined && <span>by {by}</span>}
+                  <Author by={by} user={author} />
+                  {place === "shared" && <PlaceTag place={place} />}
                 </p>
               </div>
-              {page.canWrite && (
+              {mayChange(page, place) && (
                 <p class="fact-buttons">
                   <Button
                     class="small"

@@ -7,19 +7,23 @@ import { countText } from "../parts/format.ts";
 import { useAction, useQuery } from "../parts/hooks.ts";
 import { ErrorNotice, Loading, Notice } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
+import { changesOf } from "./newest-changes.ts";
 import { usePage } from "./page-context.ts";
 import { exactTime } from "./times.tsx";
 import { undoAction } from "./writes.ts";
 
 interface RollbackProps {
   readonly to: string;
+  /** The shared project whose facts alone go back; undefined: all of the person, and nothing of a team. */
+  readonly team: string | undefined;
   readonly onClose: () => void;
 }
 
-export function Rollback({ to, onClose }: RollbackProps) {
+export function Rollback({ to, team, onClose }: RollbackProps) {
   const page = usePage();
   const { api, memory, live, state, showToast } = page;
   const { userId } = memory;
+  const where = team === undefined ? {} : ({ project: team, scope: "project" } as const);
   const [plan, setPlan] = useState<RollbackAnswer>();
   const { error: readError, query } = useQuery();
   const { busy, error = readError, run } = useAction();
@@ -27,18 +31,18 @@ export function Rollback({ to, onClose }: RollbackProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   // Also when something changes while the person looks. The button stays: a press in that moment would be lost.
   useEffect(() => {
-    query(() => api.rollback(userId, to, { dryRun: true }), setPlan);
+    query(() => api.rollback(userId, to, { ...where, dryRun: true }), setPlan);
   }, [memory, to, state.version]);
   useEffect(() => heading.current?.focus(), []);
   const goBack = () =>
     run(async () => {
       const partial = plan !== undefined && plan.unreached.length > 0;
-      const { changes } = await live.write("all", () => api.rollback(userId, to, { partial }));
+      const { changes } = await live.write("all", () => api.rollback(userId, to, { ...where, partial }));
       // The time of the service, not of this machine: the newest change is the one that was just made.
-      const made = (await api.changes(userId, { since: to, limit: 1 })).changes[0];
+      const made = (await changesOf(api, userId, team, { since: to, count: 1 })).changes[0];
       const undo = async () => {
         const before = new Date(Date.parse(made.at) - 1).toISOString();
-        await live.write("all", () => api.rollback(userId, before, { partial: true }));
+        await live.write("all", () => api.rollback(userId, before, { ...where, partial: true }));
       };
       showToast({
         text: `Back to ${exactTime(to)}: ${countText(changes.length, "fact")} changed.`,
@@ -59,7 +63,7 @@ export function Rollback({ to, onClose }: RollbackProps) {
         <p class="hint">
           {changes.length === 0
             ? "Everything is as it was then."
-            : `This is what changes, in ${countText(changes.length, "fact")}. Nothing is lost: it can be undone.`}
+            : `This is what changes${team === undefined ? "" : " for the whole team"}, in ${countText(changes.length, "fact")}. Nothing is lost: it can be undone.`}
         </p>
       )}
       <ul class="timeline changes">

@@ -100,8 +100,9 @@ export async function forgetFact(page: MemoryPage, fact: StoredFact): Promise<vo
     await forgetWith({});
     showToast({ text: `${label} is forgotten for good, with its earlier values.` });
   };
+  const rest = fact.hides === undefined ? "" : ` The team's counts again: “${fact.hides.value}”.`;
   showToast({
-    text: `${label} is forgotten. Its earlier values are kept.`,
+    text: `${label} is forgotten. Its earlier values are kept.${rest}`,
     actions: [
       undoAction(page, () => restoreFact(page, fact, 0), `${label} is back.`),
       { name: "Forget for good", run: forGood, asks: `${label}, which cannot be undone` },

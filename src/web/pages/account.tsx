@@ -12,6 +12,7 @@ import { useAction, useQuery } from "../parts/hooks.ts";
 import { KeyForm } from "../parts/key-form.tsx";
 import { LabelRules, type RulesChange } from "../parts/label-rules.tsx";
 import { Card, ErrorNotice, Loading, mountPage } from "../parts/layout.tsx";
+import { SharedProjects } from "../parts/shared-projects.tsx";
 import { QuotaMeter, UsageChart } from "../parts/usage-chart.tsx";
 import { UsersTable } from "../parts/users-table.tsx";
 
@@ -65,6 +66,7 @@ function Account() {
           />
         </Card>
       )}
+      <SharedProjects api={api} account={usage.account} mayChange={isWhole && usage.access !== "read"} />
       <LabelsCard api={api} mayChange={isWhole && usage.access !== "read"} />
     </>
   );

@@ -25,6 +25,15 @@ export function countText(count: number, noun: string): string {
   return `${count} ${plural(count, noun)}`;
 }
 
+/**
+ * Who wrote a fact: the agent, and of what a team shares the person before it. Undefined where nobody is known: they have
+ * not said, or were erased.
+ */
+export function authorName(agent: string | undefined, person: string | undefined): string | undefined {
+  if (person === undefined) return agent;
+  return agent === undefined ? person : `${person} (${agent})`;
+}
+
 const GROUP_NAMES: Readonly<Record<string, string>> = {
   USER: "The user",
   PREF: "Preferences",
