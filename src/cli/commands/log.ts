@@ -5,9 +5,10 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { quotedValue } from "../../agent-side/written-line.ts";
+import { factName } from "../../agents/session-news.ts";
 import type { Sideband } from "../../sdk/index.ts";
 import type { Command } from "../command.ts";
-import { factName, type KeptChange, underFormerLabels } from "../former-labels.ts";
+import { type KeptChange, underFormerLabels } from "../former-labels.ts";
 import { allPages, memoryCommand } from "../memory-command.ts";
 import { localTime, momentMs, TIME_WIDTH } from "../moments.ts";
 
