@@ -47,7 +47,8 @@ export function writtenLine(
   const had = kept?.find(({ revision }) => revision === previous?.revision)?.expires_at;
   const then = had === undefined ? "" : ` until ${shownTime(had)}`;
   const was = previous === null ? "" : `was ${quotedValue(previous.value)}${then}${authorText(previous)}, `;
-  const how = previous === null ? forgetText(label, undo, at) : restoreText(label, previous.revision, kept, undo);
+  const how =
+    previous === null ? forgetText(label, undo, at) : restoreText(label, previous.revision, kept, undo);
   return `${named}: ${was}now ${now}; ${how}`;
 }
 
@@ -89,7 +90,9 @@ function historyText(label: string, undo: UndoCommand | undefined): string {
 
 /** A new fact is undone by forgetting it: its history, and that of its label before, stays. */
 function forgetText(label: string, undo: UndoCommand | undefined, at: string): string {
-  return undo === undefined ? "undo: forget tool" : `undo: ${undo.program} forget ${label}${at}${undo.options}`;
+  return undo === undefined
+    ? "undo: forget tool"
+    : `undo: ${undo.program} forget ${label}${at}${undo.options}`;
 }
 
 /** In a shared project a label may have a fact of all who share it, and one of the person's own. */

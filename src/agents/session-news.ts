@@ -101,8 +101,12 @@ function newsLine(
   { last, host, userId, project }: Pick<SessionOptions, "host" | "userId" | "project"> & { last: string },
 ): string {
   const places = [undefined, project?.split("/")[0], project];
-  const isOfOthers = ({ at, written_by: writer, user_id: author = userId, project: place }: Changes[number]) =>
-    at > last && (writer !== host || author !== userId) && places.includes(place);
+  const isOfOthers = ({
+    at,
+    written_by: writer,
+    user_id: author = userId,
+    project: place,
+  }: Changes[number]) => at > last && (writer !== host || author !== userId) && places.includes(place);
   const told = new Map<string, string>();
   for (const [i, change] of changes.entries()) {
     const name = factName(change);
@@ -120,9 +124,9 @@ function newsLine(
 export function factName({
   label,
   project = "",
-  place = "",
+  place,
 }: Pick<Changes[number], "label" | "project" | "place">): string {
-  return `${label} ${project} ${place}`;
+  return `${label} ${project} ${place ?? ""}`;
 }
 
 /** Empty where only something beside the value was changed: where it comes from, or its end. */

@@ -70,7 +70,10 @@ export const TEAM_HELP = `  --shared        in a shared project: what all who sh
   --own           in a shared project: what --user alone has there; it hides what is shared, from that user`;
 
 /** The place that --shared, --own or another option says. */
-export function scopeOf({ flags }: Pick<Call, "flags">, scope?: LabelScope | undefined): PlaceKind | undefined {
+export function scopeOf(
+  { flags }: Pick<Call, "flags">,
+  scope?: LabelScope | undefined,
+): PlaceKind | undefined {
   if ([flags.shared, flags.own, scope].filter((one) => one !== undefined).length > 1)
     throw new UsageError("--shared, --own and --scope each say where a fact is: give one of them");
   if ((flags.shared || flags.own) && flags.person)

@@ -111,7 +111,9 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
       const { all, yes, json, person, "for-good": isForGood } = flags;
       if ((label === undefined) !== (all === true)) throw new UsageError("it takes LABEL, or --all");
       if (scopeOf({ flags }) !== undefined && all)
-        throw new UsageError("--shared and --own are for LABEL; sideband project erase erases what is shared");
+        throw new UsageError(
+          "--shared and --own are for LABEL; sideband project erase erases what is shared",
+        );
       if (all && (isForGood || item !== undefined))
         throw new UsageError("--for-good and --item are for LABEL: --all keeps nothing");
       if (isForGood && item !== undefined)
@@ -140,7 +142,11 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
     const keepHistory = flags["for-good"] !== true;
     if (!keepHistory) await confirm(call, `Forget ${label} of ${userId} with all the values that it had?`);
     const scope = scopeOf(call);
-    const answer = await orNoFact(memory.forget(userId, label, { project, keepHistory, scope }), userId, label);
+    const answer = await orNoFact(
+      memory.forget(userId, label, { project, keepHistory, scope }),
+      userId,
+      label,
+    );
     if (!keepHistory) return print(`${label}: forgotten for good`, answer);
     const kept = await readRevisions(memory, userId, label, { project }, scope);
     print(forgottenLine(label, kept, undoHere(sameMemory)), answer);
@@ -255,7 +261,8 @@ function placedLines(
     const some = all.filter(({ place }) => place === kind);
     const owner = nameOf(kind);
     if (some.length === 0) return [];
-    if (kind !== "shared") return [`# ${userId}${owner === undefined ? "" : `, for ${owner}`}`, ...factLines(some)];
+    if (kind !== "shared")
+      return [`# ${userId}${owner === undefined ? "" : `, for ${owner}`}`, ...factLines(some)];
     const writers = [...new Set(some.map(byText))];
     return writers.flatMap((writer) => [
       `# for ${owner}${writer === "" ? "" : `, written${writer}`}`,

@@ -99,7 +99,9 @@ request on; what they have written stays, and their own facts are theirs. ${WHO}
     check({ words: [action, ...users] }) {
       if (action === undefined) return;
       if ((action !== "add" && action !== "remove") || users.length === 0)
-        throw new UsageError("write: sideband project members, or sideband project members add|remove USER …");
+        throw new UsageError(
+          "write: sideband project members, or sideband project members add|remove USER …",
+        );
     },
   },
   async (call) => {
@@ -111,7 +113,10 @@ request on; what they have written stays, and their own facts are theirs. ${WHO}
     if (action === undefined) {
       if (present === undefined)
         throw new CommandError("this key is for one user, and is not told who else shares the project");
-      return call.print(present === null ? membersText(null) : present.join("\n"), { project, members: present });
+      return call.print(present === null ? membersText(null) : present.join("\n"), {
+        project,
+        members: present,
+      });
     }
     if (present === null)
       throw new CommandError(
@@ -228,7 +233,9 @@ async function chosenLabels(): Promise<string[] | undefined> {
 
 function takenLines(taken: readonly TakenFact[], userId: string, isMeant: boolean): string[] {
   if (taken.length === 0) return [`${userId} has no facts of the project to take along`];
-  const heading = isMeant ? "these facts would be shared:" : "these facts stay your own unless you take them along:";
+  const heading = isMeant
+    ? "these facts would be shared:"
+    : "these facts stay your own unless you take them along:";
   return [`of ${userId}, ${heading}`, ...taken.map(({ label, value }) => `  ${label}=${quotedValue(value)}`)];
 }
 

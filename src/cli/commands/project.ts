@@ -25,7 +25,10 @@ export const project: Command = memoryCommand(
     const sharing = await sharingOf(call, name);
     if (sharing !== undefined) return call.print(sharingText(sharing), sharing);
     const how = `${sidebandCommand()} project share${call.sameMemory}`;
-    call.print(`${name}: not shared with ${call.userId}; to share it: ${how}`, { project: name, shared: false });
+    call.print(`${name}: not shared with ${call.userId}; to share it: ${how}`, {
+      project: name,
+      shared: false,
+    });
   },
 );
 
