@@ -203,6 +203,7 @@ class _ContextAnswerRest(TypedDict, total=False):
     tokens: TokenCounts
     carriers: Carriers
     read_labels: List[str]
+    shared_labels: List[str]
     old_facts: List[OldFact]
     ending_facts: List[EndingFact]
     left_out: List[str]
@@ -221,6 +222,7 @@ class _DetailedContextAnswerRest(TypedDict, total=False):
     project: str
     carriers: Carriers
     read_labels: List[str]
+    shared_labels: List[str]
     old_facts: List[OldFact]
     ending_facts: List[EndingFact]
     left_out: List[str]
@@ -1613,6 +1615,7 @@ _HEADING = (
 )
 _OLD_NOTE = " (YYYY-MM): not changed since that month; ask before you act on it."
 _READ_NOTE = "Read somewhere, not said by the user:"
+_TEAM_NOTE = "Shared with the user's team, any of whom may have written them:"
 _LEFT_OUT_NOTE = "Also stored, for recall or find:"
 _FRAME_TOKENS = 110
 _MAX_TOKENS_MIN = 50
@@ -1655,7 +1658,7 @@ def memory_section(context: Mapping[str, Any], parts: Include = "both") -> str:
     """The section for a prompt; empty if there are no facts. The same facts give the same bytes.
 
     `context` is an answer of `context`, or any mapping with `plain_index`, `fdm_block` and perhaps `read_labels`,
-    `old_facts`, `ending_facts` and `left_out_summary`."""
+    `shared_labels`, `old_facts`, `ending_facts` and `left_out_summary`."""
     index, block = str(context.get("plain_index", "")), str(context.get("fdm_block", ""))
     if not index and not block and not context.get("left_out_summary"):
         return ""
@@ -1669,20 +1672,23 @@ def memory_section(context: Mapping[str, Any], parts: Include = "both") -> str:
 
 def _fact_lines(index: str, context: Mapping[str, Any]) -> List[str]:
     read_labels = set(context.get("read_labels") or [])
+    shared_labels = set(context.get("shared_labels") or [])
     dates = {old["label"]: [str(old["month"])] for old in context.get("old_facts") or []}
     for ending in context.get("ending_facts") or []:
         until = re.sub(r":\d\d(?:\.\d+)?Z$", "Z", str(ending["expires_at"]))
         dates.setdefault(ending["label"], []).append(f"until {until}")
     said: List[str] = []
+    of_team: List[str] = []
     read: List[str] = []
     for line in index.split("\n") if index else []:
         label = line.split("=", 1)[0]
         # The month and the end stand before the value, which could imitate them.
         dated = line.replace("=", f" ({', '.join(dates[label])})=", 1) if label in dates else line
-        (read if label in read_labels else said).append(dated)
+        (read if label in read_labels else of_team if label in shared_labels else said).append(dated)
     summary = context.get("left_out_summary")
     left_out = [f"{_LEFT_OUT_NOTE} {summary}"] if summary else []
-    return [*said, *([_READ_NOTE, *read] if read else []), *left_out]
+    team = [_TEAM_NOTE, *of_team] if of_team else []
+    return [*said, *team, *([_READ_NOTE, *read] if read else []), *left_out]
 
 
 def away_section(section: str = "", at: float = 0.0) -> str:

@@ -151,8 +151,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const { label } = input;
       try {
         const fact = await memory.decode(userId, label, reading(options));
-        const { value, updated_at, written_by, expires_at, origin } = fact;
-        return given({ label, value, updated_at, written_by, expires_at, origin });
+        const { value, updated_at, written_by, written_by_user_id: user_id, expires_at, origin } = fact;
+        return given({ label, value, updated_at, user_id, written_by, expires_at, origin });
       } catch (error) {
         if (errorCodeOf(error) === "fact_not_found") return { label, value: null };
         throw error;
@@ -382,6 +382,9 @@ function endOf({ ttl_s, until, add }: ToolInput): { ttlS?: number; expiresAt?: s
   return { expiresAt: new Date(endMs).toISOString() };
 }
 
+/** Whose a fact is that all who share the project have. */
+const TEAM = "the team";
+
 /** What was written, what it replaced, and how that is undone. */
 async function writtenResult(
   memory: AgentMemory,
@@ -391,7 +394,8 @@ async function writtenResult(
 ): Promise<JsonObject> {
   const { label, value, revision, place, expires_at, previous } = written;
   const kept = await readRevisionsAfter(memory, userId, written, options);
-  const result = writtenLine(written, kept, undoIn?.(place === "person" ? undefined : options.project));
+  const undo = undoIn?.(place === "person" ? undefined : options.project);
+  const result = writtenLine(written, kept, undo, undefined, place === "shared" ? TEAM : undefined);
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
 
@@ -420,19 +424,29 @@ async function renamedResult(
 
 type ListedFact = Pick<
   FactsAnswer["facts"][number],
-  "label" | "value" | "updated_at" | "written_by" | "expires_at" | "origin"
+  "label" | "value" | "updated_at" | "user_id" | "written_by" | "expires_at" | "origin"
 >;
 
 /** One of many: its time to the minute, since a model reads many of them. */
-function listedFact({ label, value, updated_at, written_by, expires_at, origin }: ListedFact): JsonObject {
+function listedFact({ label, value, updated_at, expires_at, ...fact }: ListedFact): JsonObject {
   const toMinute = (time: string) => time.replace(/:\d\d(\.\d+)?Z$/, "Z");
   const until = expires_at === undefined ? undefined : toMinute(expires_at);
-  return given({ label, value, updated_at: toMinute(updated_at), written_by, expires_at: until, origin });
+  // Only what a team shares says whose it is.
+  const { user_id, written_by, origin } = fact;
+  return given({
+    label,
+    value,
+    updated_at: toMinute(updated_at),
+    user_id,
+    written_by,
+    expires_at: until,
+    origin,
+  });
 }
 
 function shownRevision(revision: HistoryAnswer["revisions"][number]): JsonObject {
-  const { revision: number, value, updated_at, written_by, ended, origin } = revision;
-  return given({ revision: number, value, updated_at, written_by, ended, origin });
+  const { revision: number, value, updated_at, user_id, written_by, ended, origin } = revision;
+  return given({ revision: number, value, updated_at, user_id, written_by, ended, origin });
 }
 
 function given(fields: JsonObject): JsonObject {

@@ -302,6 +302,12 @@ export const ContextAnswer = Type.Object({
       description: "Only with `details`, where there are any: labels whose facts have the origin `read`.",
     }),
   ),
+  shared_labels: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Only with `details`, where there are any: labels whose facts the members of the project share.",
+    }),
+  ),
   old_facts: Type.Optional(
     Type.Array(OldFact, {
       description:
