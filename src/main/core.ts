@@ -71,7 +71,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const turns = new FairTurns();
   if (options.newMasterKey === false) requireNamedKey(config);
   const found = await openStore(config, { ...options, metrics, turns });
-  const { store: opened, embedded, eventLog, clock, compact, historyMax } = { ...found, store: sharedReads(found.store) };
+  const { store: opened, embedded, eventLog, clock, compact, historyMax } = found;
   const keyRing = new KeyRing(await openMasterKeys(config, found));
   const workers = new BlockThreads({
     start: startWorker(options.blockWorker ?? BLOCK_WORKER),
@@ -86,7 +86,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const events = new UserEvents(eventLog === undefined ? local : new SharedEvents(eventLog, clock, idsOf));
   // Nodes know the same ends: one of them comes first, and the others find the work done.
   const ends = new ExpiryTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
-  const inner = ends.watched(eventLog === undefined ? local.tellsOf(opened) : opened);
+  const inner = ends.watched(sharedReads(eventLog === undefined ? local.tellsOf(opened) : opened));
   const indexes = new FactIndexes({ store: inner, labels, turns });
   const meaning = openMeaning(config, { store: inner, indexes, clock });
   const watched = meaning?.watched(inner) ?? inner;
