@@ -36,6 +36,8 @@ export class SharedEvents implements EventSource {
   readonly #clock: Clock;
   readonly #idsOf: EventIdsOf;
   readonly #followed = new Map<string, Followed>();
+  /** What each account shared when that was last looked at. */
+  readonly #shared = new Map<string, readonly ProjectRecord[]>();
   #tellListeners: (account: string, heard: EventMessage) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #reading = false;
@@ -64,6 +66,7 @@ export class SharedEvents implements EventSource {
 
   end(account: string): void {
     this.#followed.delete(account);
+    this.#shared.delete(account);
     if (this.#followed.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -83,6 +86,7 @@ export class SharedEvents implements EventSource {
   async #follow(account: string, followed: Followed): Promise<void> {
     const nowMs = this.#clock.now();
     const { log, last } = await this.#log.followEvents(account, nowMs + EVENTS_KEPT_MS + 2 * RENEW_MS);
+    await this.#lookAtProjects(account);
     followed.renewAtMs = nowMs + RENEW_MS;
     if (followed.log?.name === log) return;
     const wasKnown = followed.log !== undefined;
@@ -143,12 +147,25 @@ export class SharedEvents implements EventSource {
     return isMore;
   }
 
-  /** What the accounts share that have events at shared places. */
+  /**
+   * What the accounts share that have events at shared places. That a project was erased is read when nobody shares it any
+   * more: it is told to those who shared it when that was last looked at.
+   */
   async #projectsOf(events: readonly RecordedEvent[]): Promise<Map<string, readonly ProjectRecord[]>> {
     const projects = new Map<string, readonly ProjectRecord[]>();
-    for (const { account, place } of events)
-      if (isShared(place) && !projects.has(account))
-        projects.set(account, await this.#log.readProjects(account));
+    for (const { account, place } of events) {
+      if (!isShared(place) || projects.has(account)) continue;
+      const before = this.#shared.get(account) ?? [];
+      const now = await this.#lookAtProjects(account);
+      const gone = before.filter(({ project }) => !now.some((other) => other.project === project));
+      projects.set(account, [...now, ...gone]);
+    }
+    return projects;
+  }
+
+  async #lookAtProjects(account: string): Promise<readonly ProjectRecord[]> {
+    const projects = await this.#log.readProjects(account);
+    this.#shared.set(account, projects);
     return projects;
   }
 
