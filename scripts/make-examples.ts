@@ -20,8 +20,12 @@ interface Request {
   readonly body?: unknown;
 }
 
-/** The settings under which two services answer alike. */
-export const EXAMPLE_SETTINGS = { SIDEBAND_MASTER_KEY: "5b".repeat(32), SIDEBAND_DEMO: "1" };
+/** The settings under which two services answer alike, whatever the time is: the demo is reset at midnight alone. */
+export const EXAMPLE_SETTINGS = {
+  SIDEBAND_MASTER_KEY: "5b".repeat(32),
+  SIDEBAND_DEMO: "1",
+  SIDEBAND_DEMO_RESET_S: "86400",
+};
 const LIST_LENGTH = 3;
 const WORDS_SHOWN = 4;
 const USER = { user_id: "ada" };

@@ -29,20 +29,29 @@ import ssl
 import sys
 import threading
 import time
+import types
 import urllib.parse
 from collections import OrderedDict, deque
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
-from typing import Any, AsyncIterator, Callable, Deque, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, cast
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Deque, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 if sys.version_info < (3, 9):
     raise ImportError("sideband needs Python 3.9 or later")
 
 from typing import Literal, TypedDict
 
+if TYPE_CHECKING:
+    # Type checkers bring it along; at run time nothing of it is needed.
+    from typing_extensions import Concatenate, ParamSpec
+
+    _P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 __all__ = [
     "DEFAULT_BASE_URL",
     "LABELS",
+    "AsyncDemoClient",
     "AsyncSideband",
     "Compaction",
     "DemoClient",
@@ -194,6 +203,7 @@ class _ContextAnswerRest(TypedDict, total=False):
     tokens: TokenCounts
     carriers: Carriers
     read_labels: List[str]
+    shared_labels: List[str]
     old_facts: List[OldFact]
     ending_facts: List[EndingFact]
     left_out: List[str]
@@ -212,6 +222,7 @@ class _DetailedContextAnswerRest(TypedDict, total=False):
     project: str
     carriers: Carriers
     read_labels: List[str]
+    shared_labels: List[str]
     old_facts: List[OldFact]
     ending_facts: List[EndingFact]
     left_out: List[str]
@@ -600,6 +611,7 @@ class LabelAnswer(_LabelAnswerRest):
 
 class _ChannelsAnswerRest(TypedDict, total=False):
     strict: bool
+    write: List[str]
     free: int
 
 
@@ -956,6 +968,87 @@ def _iso_moment(name: str, moment: Optional[Moment]) -> Optional[str]:
 
 def _variable(name: str) -> Optional[str]:
     return os.environ.get(name) or None
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+# Of which kind each option of the client and of its calls is, in words, as a message has it.
+_KINDS: Dict[str, Tuple[str, Callable[[Any], bool]]] = {
+    name: (kind, is_of_kind)
+    for kind, is_of_kind, names in (
+        ("a number", lambda value: _is_int(value) or isinstance(value, float), "timeout_ms stale_if_error_ms"),
+        (
+            "a whole number",
+            _is_int,
+            "retries ttl_s if_revision limit max_bytes max_tokens context_tokens threads",
+        ),
+        (
+            "a text",
+            lambda value: isinstance(value, str),
+            "api_key base_url project written_by include scope session_id idempotency_key description origin merge groups "
+            "cursor prefix last_event_id example writers access on_outage",
+        ),
+        (
+            "True or False",
+            lambda value: isinstance(value, bool),
+            "fail_fast keep_history everywhere dry_run partial pinned hidden",
+        ),
+        ("a function", callable, "on_connected on_warning"),
+        ("a datetime or a text", lambda value: isinstance(value, (str, datetime)), "expires_at since unchanged_since"),
+        ("a list of texts", lambda value: _is_texts(value), "one_of write"),
+        ('True, False or "certain"', lambda value: isinstance(value, bool) or value == "certain", "new_label"),
+        ("an ssl.SSLContext", lambda value: isinstance(value, ssl.SSLContext), "ssl_context"),
+    )
+    for name in names.split()
+}
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
+
+
+def _check_kind(name: str, value: Any) -> None:
+    kind, is_of_kind = _KINDS.get(name, ("", None))
+    if is_of_kind is not None and not is_of_kind(value):
+        # The kind of what may be a secret or a value, not itself; a number's text is neither.
+        is_number = isinstance(value, (int, float)) or isinstance(value, str) and re.fullmatch(r"[0-9.]+", value)
+        shown = repr(value) if value is None or is_number else f"a {type(value).__name__}"
+        raise TypeError(f"{name} is {kind}, not {shown}")
+
+
+def _unknown_option(name: str, where: str, names: Sequence[str]) -> TypeError:
+    import difflib
+
+    plain = {one.replace("_", ""): one for one in names}
+    near = difflib.get_close_matches(name.lower().replace("_", ""), plain, 1, 0.7)
+    return TypeError(f"{where} has no option {name}" + (f": did you mean {plain[near[0]]}?" if near else ""))
+
+
+def _check_options(owner: type) -> None:
+    """Makes each public method, and the constructor, refuse an option that it does not have, and one of another kind."""
+    for name, method in list(vars(owner).items()):
+        if isinstance(method, types.FunctionType) and (name == "__init__" or not name.startswith("_")):
+            setattr(owner, name, _checked(method, owner.__name__ if name == "__init__" else name))
+
+
+def _checked(method: Callable[..., Any], where: str) -> Callable[..., Any]:
+    code = method.__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    defaults = method.__kwdefaults__ or {}
+
+    @functools.wraps(method)
+    def call(self: Any, *given: Any, **options: Any) -> Any:
+        for name, value in options.items():
+            if name not in names:
+                raise _unknown_option(name, where, names)
+            is_limit = value is None and defaults.get(name) is UNCHANGED and name in ("one_of", "max_bytes", "ttl_s")
+            if not is_limit and (name not in defaults or value is not defaults[name]):
+                _check_kind(name, value)
+        return method(self, *given, **options)
+
+    return call
 
 
 # -- whether a service is worth asking ---------------------------------------------------------------------------------
@@ -1522,6 +1615,7 @@ _HEADING = (
 )
 _OLD_NOTE = " (YYYY-MM): not changed since that month; ask before you act on it."
 _READ_NOTE = "Read somewhere, not said by the user:"
+_TEAM_NOTE = "Shared with the user's team, any of whom may have written them:"
 _LEFT_OUT_NOTE = "Also stored, for recall or find:"
 _FRAME_TOKENS = 110
 _MAX_TOKENS_MIN = 50
@@ -1564,7 +1658,7 @@ def memory_section(context: Mapping[str, Any], parts: Include = "both") -> str:
     """The section for a prompt; empty if there are no facts. The same facts give the same bytes.
 
     `context` is an answer of `context`, or any mapping with `plain_index`, `fdm_block` and perhaps `read_labels`,
-    `old_facts`, `ending_facts` and `left_out_summary`."""
+    `shared_labels`, `old_facts`, `ending_facts` and `left_out_summary`."""
     index, block = str(context.get("plain_index", "")), str(context.get("fdm_block", ""))
     if not index and not block and not context.get("left_out_summary"):
         return ""
@@ -1578,20 +1672,23 @@ def memory_section(context: Mapping[str, Any], parts: Include = "both") -> str:
 
 def _fact_lines(index: str, context: Mapping[str, Any]) -> List[str]:
     read_labels = set(context.get("read_labels") or [])
+    shared_labels = set(context.get("shared_labels") or [])
     dates = {old["label"]: [str(old["month"])] for old in context.get("old_facts") or []}
     for ending in context.get("ending_facts") or []:
         until = re.sub(r":\d\d(?:\.\d+)?Z$", "Z", str(ending["expires_at"]))
         dates.setdefault(ending["label"], []).append(f"until {until}")
     said: List[str] = []
+    of_team: List[str] = []
     read: List[str] = []
     for line in index.split("\n") if index else []:
         label = line.split("=", 1)[0]
         # The month and the end stand before the value, which could imitate them.
         dated = line.replace("=", f" ({', '.join(dates[label])})=", 1) if label in dates else line
-        (read if label in read_labels else said).append(dated)
+        (read if label in read_labels else of_team if label in shared_labels else said).append(dated)
     summary = context.get("left_out_summary")
     left_out = [f"{_LEFT_OUT_NOTE} {summary}"] if summary else []
-    return [*said, *([_READ_NOTE, *read] if read else []), *left_out]
+    team = [_TEAM_NOTE, *of_team] if of_team else []
+    return [*said, *team, *([_READ_NOTE, *read] if read else []), *left_out]
 
 
 def away_section(section: str = "", at: float = 0.0) -> str:
@@ -2288,7 +2385,7 @@ class Sideband:
         """What the key has used of its monthly limit."""
         return self._get("/usage", {}, timeout_ms, retries, fail_fast)
 
-    def usage_days(
+    def usage_by_day(
         self, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None, fail_fast: bool = False
     ) -> UsageDaysAnswer:
         """Facts written with the key by day, in the last 31 days."""
@@ -2450,8 +2547,6 @@ class Sideband:
     ) -> TokenAnswer:
         """A short-lived token for one user, for a page or a device. `ttl_s`: 60 seconds to 24 hours. `groups`: fewer than the
         key is for. `write`: the labels that it may write, exact ones (`PREF.tone`) and groups (`LANG.*`)."""
-        if isinstance(write, str):
-            raise TypeError("write is a list of labels, not one text")
         rights = {"groups": groups, "write": None if write is None else list(write)}
         body = _given({"user_id": _checked_user(user_id), "access": access, "ttl_s": ttl_s, **rights})
         return self._call(_Call("POST", "/tokens", "always", body=body, timeout_ms=timeout_ms, retries=retries))
@@ -2620,6 +2715,22 @@ class Sideband:
         return self._transport.send(call).body
 
 
+_check_options(Sideband)
+
+
+def _awaited(method: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate[Any, _P], Coroutine[Any, Any, _R]]:
+    """A call of the client that waits in a thread."""
+
+    @functools.wraps(method)
+    async def call(self: Any, /, *given: _P.args, **options: _P.kwargs) -> _R:
+        import asyncio
+
+        work = functools.partial(method, self._client, *given, **options)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    return call
+
+
 class AsyncSideband:
     """The client for asyncio: the calls and the helpers of `Sideband`, with the same options, to be awaited; `events` and
     `export_user` are for `async for`. A call waits in a thread of the client's own, at most `threads` at a time. A task that
@@ -2627,24 +2738,73 @@ class AsyncSideband:
 
     asyncio is imported where it is used: programs without it need not load it."""
 
-    def __init__(self, *, threads: int = 16, **options: Any) -> None:
-        self._client = Sideband(**options)
+    def __init__(
+        self,
+        *,
+        threads: int = 16,
+        api_key: Optional[str] = None,
+        base_url: Optional[str] = None,
+        project: Optional[str] = None,
+        written_by: Optional[str] = None,
+        include: Optional[Include] = None,
+        timeout_ms: float = _TIMEOUT_MS,
+        retries: int = 2,
+        stale_if_error_ms: Optional[float] = None,
+        ssl_context: Optional[ssl.SSLContext] = None,
+        on_warning: Optional[Callable[[str, SidebandError], None]] = None,
+        context_tokens: Optional[int] = None,
+    ) -> None:
+        self._client = Sideband(
+            api_key=api_key,
+            base_url=base_url,
+            project=project,
+            written_by=written_by,
+            include=include,
+            timeout_ms=timeout_ms,
+            retries=retries,
+            stale_if_error_ms=stale_if_error_ms,
+            ssl_context=ssl_context,
+            on_warning=on_warning,
+            context_tokens=context_tokens,
+        )
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="sideband")
+        self.include: Include = self._client.include
+        """What the helpers put into a prompt."""
+        self.demo = AsyncDemoClient(self._client.demo, self._pool)
+        """The public demo: one state for all, without a key."""
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = None if name.startswith("_") else getattr(self._client, name)
-        if not callable(method):
-            raise AttributeError(f"AsyncSideband has no call {name}")
-        made: Callable[..., Any] = method
-
-        @functools.wraps(made)
-        async def call(*given: Any, **options: Any) -> Any:
-            import asyncio
-
-            work = functools.partial(made, *given, **options)
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
-
-        return call
+    encode = _awaited(Sideband.encode)
+    encode_batch = _awaited(Sideband.encode_batch)
+    append = _awaited(Sideband.append)
+    remove = _awaited(Sideband.remove)
+    restore = _awaited(Sideband.restore)
+    rename = _awaited(Sideband.rename)
+    forget = _awaited(Sideband.forget)
+    forget_user = _awaited(Sideband.forget_user)
+    rollback = _awaited(Sideband.rollback)
+    move_project = _awaited(Sideband.move_project)
+    context = _awaited(Sideband.context)
+    decode = _awaited(Sideband.decode)
+    decode_model = _awaited(Sideband.decode_model)
+    flush = _awaited(Sideband.flush)
+    facts = _awaited(Sideband.facts)
+    find = _awaited(Sideband.find)
+    history = _awaited(Sideband.history)
+    changes = _awaited(Sideband.changes)
+    users = _awaited(Sideband.users)
+    read = _awaited(Sideband.read)
+    usage = _awaited(Sideband.usage)
+    usage_by_day = _awaited(Sideband.usage_by_day)
+    channels = _awaited(Sideband.channels)
+    add_label = _awaited(Sideband.add_label)
+    change_label = _awaited(Sideband.change_label)
+    remove_label = _awaited(Sideband.remove_label)
+    strict_labels = _awaited(Sideband.strict_labels)
+    label_sets = _awaited(Sideband.label_sets)
+    add_label_set = _awaited(Sideband.add_label_set)
+    token = _awaited(Sideband.token)
+    inject = _awaited(Sideband.inject)
+    before_compaction = _awaited(Sideband.before_compaction)
 
     async def close(self) -> None:
         """Waits for the calls that are on their way, and closes the connections."""
@@ -2659,12 +2819,40 @@ class AsyncSideband:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def events(self, user_id: Optional[str] = None, **options: Any) -> AsyncIterator[FactEvent]:
+    def events(
+        self,
+        user_id: Optional[str] = None,
+        *,
+        project: Optional[str] = None,
+        last_event_id: Optional[str] = None,
+        on_connected: Optional[Callable[[bool], None]] = None,
+        timeout_ms: Optional[float] = None,
+        groups: Optional[str] = None,
+    ) -> AsyncIterator[FactEvent]:
+        """As `Sideband.events`. `on_connected` is called in a thread of the client's own."""
         over = threading.Event()
-        followed = functools.partial(self._client._followed, user_id, **options, is_over=over.is_set)
+        followed = functools.partial(
+            self._client._followed,
+            user_id,
+            project=project,
+            last_event_id=last_event_id,
+            on_connected=on_connected,
+            timeout_ms=timeout_ms,
+            groups=groups,
+            is_over=over.is_set,
+        )
         return _each(followed, over)
 
-    def export_user(self, user_id: str, **options: Any) -> AsyncIterator[str]:
+    def export_user(
+        self,
+        user_id: str,
+        *,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+        fail_fast: bool = False,
+    ) -> AsyncIterator[str]:
+        """As `Sideband.export_user`."""
+        options: Dict[str, Any] = {"timeout_ms": timeout_ms, "retries": retries, "fail_fast": fail_fast}
         return _each(functools.partial(self._client.export_user, user_id, **options), threading.Event())
 
 
@@ -2719,6 +2907,26 @@ class DemoClient:
         return self._transport.send(call._replace(without_key=True)).body
 
 
+_check_options(DemoClient)
+
+
+class AsyncDemoClient:
+    """The calls of `DemoClient`, to be awaited."""
+
+    def __init__(self, client: DemoClient, pool: ThreadPoolExecutor) -> None:
+        self._client = client
+        self._pool = pool
+
+    encode = _awaited(DemoClient.encode)
+    context = _awaited(DemoClient.context)
+    decode = _awaited(DemoClient.decode)
+    flush = _awaited(DemoClient.flush)
+    reset = _awaited(DemoClient.reset)
+
+
+_check_options(AsyncSideband)
+
+
 def _print_warning(message: str, error: SidebandError) -> None:
     # A program without a console has none.
     if sys.stderr is not None:
@@ -2747,6 +2955,9 @@ def _batch_fact(fact: FactToEncode) -> Dict[str, Any]:
     unknown = [name for name in fact if name not in _FACT_FIELDS]
     if unknown:
         raise TypeError(f"a fact of a batch has {', '.join(_FACT_FIELDS)}, not {', '.join(map(str, unknown))}")
+    for name, value in fact.items():
+        if value is not None:
+            _check_kind(name, value)
     return _given({**fact, "expires_at": _iso_moment("expires_at", fact.get("expires_at"))})
 
 

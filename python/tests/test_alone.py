@@ -6,6 +6,7 @@ python3 -m unittest discover -s python/tests. What both clients share is in test
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
 import inspect
 import io
@@ -27,7 +28,7 @@ FOLDER = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(FOLDER))
 
 import sideband  # noqa: E402
-from sideband import Sideband, SidebandError, is_outage, is_sideband_error  # noqa: E402
+from sideband import AsyncSideband, Sideband, SidebandError, is_outage, is_sideband_error  # noqa: E402
 
 Handler = Callable[[socket.socket, bytes], None]
 
@@ -88,6 +89,9 @@ class Alone(unittest.TestCase):
         for path in [FOLDER / "sideband" / "__init__.py", FOLDER / "build_wheel.py"]:
             tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))
             names = set()
+            checked = [one for one in ast.walk(tree) if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING"]
+            for one in checked:
+                one.body = []
             for node in ast.walk(tree):
                 if isinstance(node, ast.Import):
                     names |= {alias.name.split(".")[0] for alias in node.names}
@@ -287,12 +291,49 @@ class Alone(unittest.TestCase):
             "user_id has half of a surrogate": lambda: memory.facts("\ud800"),
             "a fact of a batch has label": lambda: memory.encode_batch("u", [{"label": "a", "value": "b", "ifRevision": 1}]),  # type: ignore[typeddict-item]
             "retries is a whole": lambda: memory.usage(retries=1.5),  # type: ignore[arg-type]
+            "forget has no option keep_histroy: did you mean keep_history?": lambda: memory.forget("u", "l", keep_histroy=True),  # type: ignore[call-arg]
+            "forget_user has no option colour": lambda: memory.forget_user("u", colour="red"),  # type: ignore[call-arg]
+            "Sideband has no option timeoutMs: did you mean timeout_ms?": lambda: Sideband(timeoutMs=5),  # type: ignore[call-arg]
+            "project is a text, not a list": lambda: Sideband(project=["loom"]),  # type: ignore[arg-type]
+            "ttl_s is a whole number, not '60'": lambda: memory.encode_batch("u", [{"label": "a", "value": "b", "ttl_s": "60"}]),  # type: ignore[typeddict-item]
         }
         for start, call in calls.items():
             with self.subTest(start), self.assertRaises((TypeError, ValueError)) as caught:
                 call()
             self.assertTrue(str(caught.exception).startswith(start), str(caught.exception))
             self.assertNotIn("\n", str(caught.exception))
+
+    def test_every_call_refuses_an_option_that_it_does_not_have_and_one_of_another_kind(self) -> None:
+        memory, waiting = Sideband(base_url="http://127.0.0.1:1"), AsyncSideband(base_url="http://127.0.0.1:1")
+        owners: List[Any] = [memory, memory.demo, waiting, waiting.demo]
+        count = 0
+        for owner in owners:
+            for name, method in inspect.getmembers(owner, callable):
+                if name.startswith("_") or name == "close":
+                    continue
+                parameters = inspect.signature(method).parameters.values()
+                given = ["2026-11-15" for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+                wrong = {one.name: object() for one in parameters if one.kind is one.KEYWORD_ONLY}
+                for option, value in {**wrong, "colour": "red", "timeoutMs": 5}.items():
+                    with self.subTest(f"{type(owner).__name__}.{name}({option})"), self.assertRaises(TypeError) as caught:
+                        came = method(*given, **{option: value})
+                        if inspect.iscoroutine(came):
+                            asyncio.run(came)
+                    self.assertRegex(str(caught.exception), rf"^({option} is |{name} has no option {option})")
+                    count += 1
+        self.assertGreater(count, 400)
+        # A wrong kind is told of every option of the constructors, too.
+        for make in (Sideband, AsyncSideband):
+            for option in inspect.signature(make).parameters:
+                with self.subTest(option), self.assertRaises(TypeError):
+                    make(**{option: object()})
+        asyncio.run(waiting.close())
+
+    def test_asyncio_has_every_call_with_its_options(self) -> None:
+        for alone, awaited in ((Sideband, AsyncSideband), (sideband.DemoClient, sideband.AsyncDemoClient)):
+            for name in (name for name in dir(alone) if not name.startswith("_")):
+                ours = inspect.signature(getattr(awaited, name)).parameters
+                self.assertEqual(list(ours), list(inspect.signature(getattr(alone, name)).parameters), name)
 
     def test_a_key_never_stands_in_an_error(self) -> None:
         key = "sb_live_\u00fcsecret"

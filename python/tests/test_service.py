@@ -94,12 +94,16 @@ class Service(unittest.TestCase):
                 self.assertIn("value of USER.name", await memory.inject("p", ida))
                 lines = [line async for line in memory.export_user(ida)]
                 self.assertIn(ida, lines[0])
+                self.assertEqual((await memory.usage())["used"], sum(day["count"] for day in (await memory.usage_by_day())["days"]))
                 with self.assertRaises(AttributeError):
-                    memory.recall
+                    memory.recall  # type: ignore[attr-defined]
                 # Events come while other calls go on; who has what they need stops, and the loop waits for nothing.
                 connected = asyncio.Event()
                 loop = asyncio.get_running_loop()
-                told = lambda now: loop.call_soon_threadsafe(connected.set)  # noqa: E731
+
+                def told(_: bool) -> None:
+                    loop.call_soon_threadsafe(connected.set)
+
                 events = memory.events(ida, on_connected=told)
                 first = asyncio.ensure_future(events.__anext__())
                 await connected.wait()

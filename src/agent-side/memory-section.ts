@@ -28,6 +28,8 @@ const BLOCK_NOTE =
   "These facts as a sealed block, as many of them as fit. Keep it as it is; it is read by Sideband, not by you.";
 /** Above the facts that an agent has met in a file, a page or a tool's answer: anybody may have written them. */
 export const READ_NOTE = "Read somewhere, not said by the user:";
+/** Above the facts that all members of the project share: a colleague, or a colleague's agent, may have written them. */
+export const TEAM_NOTE = "Shared with the user's team, any of whom may have written them:";
 /** Before the names of facts that the section has no room for. */
 export const LEFT_OUT_NOTE = "Also stored, for recall or find:";
 /** The marks and everything that a heading may say have fewer tokens than this. */
@@ -45,7 +47,13 @@ const BLOCK = /\[MEM\][^[\]<>]*\[\/MEM\]/g;
 /** What a section is made of. */
 export type SectionContext = Pick<
   ContextAnswer,
-  "fdm_block" | "plain_index" | "read_labels" | "old_facts" | "ending_facts" | "left_out_summary"
+  | "fdm_block"
+  | "plain_index"
+  | "read_labels"
+  | "shared_labels"
+  | "old_facts"
+  | "ending_facts"
+  | "left_out_summary"
 >;
 
 /** The section for a prompt; empty if there are no facts. */
@@ -67,18 +75,21 @@ export function memorySection(context: SectionContext, parts: SectionParts = "bo
 }
 
 function factLines(context: SectionContext): string[] {
-  const { plain_index, read_labels, old_facts, ending_facts, left_out_summary } = context;
-  const read = new Set(read_labels);
+  const { plain_index, read_labels, shared_labels, old_facts, ending_facts, left_out_summary } = context;
+  const [read, shared] = [new Set(read_labels), new Set(shared_labels)];
   const months = new Map(old_facts?.map(({ label, month }) => [label, month]));
   const ends = new Map(ending_facts?.map(({ label, expires_at }) => [label, expires_at]));
   const said: string[] = [];
+  const ofTeam: string[] = [];
   const elsewhere: string[] = [];
   for (const line of plain_index === "" ? [] : plain_index.split("\n")) {
     const [label] = line.split("=", 1);
-    (read.has(label) ? elsewhere : said).push(datedLine(line, months.get(label), ends.get(label)));
+    const part = read.has(label) ? elsewhere : shared.has(label) ? ofTeam : said;
+    part.push(datedLine(line, months.get(label), ends.get(label)));
   }
   return [
     ...said,
+    ...(ofTeam.length === 0 ? [] : [TEAM_NOTE, ...ofTeam]),
     ...(elsewhere.length === 0 ? [] : [READ_NOTE, ...elsewhere]),
     ...(left_out_summary ? [`${LEFT_OUT_NOTE} ${left_out_summary}`] : []),
   ];

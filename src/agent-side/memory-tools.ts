@@ -4,8 +4,8 @@
  * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
-import { NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
+import type { LabelPatterns } from "../base/label-patterns.ts";
 import { ownZone, SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
 import type { FactsAnswer, HistoryAnswer, LabelScope, WrittenAnswer } from "../contract/answers.ts";
 import {
@@ -14,8 +14,8 @@ import {
   type AgentWriterOptions,
   PLACE_KINDS,
 } from "./agent-memory.ts";
-import { escapeJson, escapeText } from "./escaped-text.ts";
-import { RefusedValueError, sanitizeValue } from "./secrets.ts";
+import { escapeText } from "./escaped-text.ts";
+import { sanitizeValue } from "./secrets.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
 import {
   errorCodeOf,
@@ -39,6 +39,11 @@ export interface ToolCallOptions extends AgentWriterOptions {
   allowSecrets?: boolean | undefined;
 }
 
+export interface RunOptions extends ToolCallOptions {
+  /** The labels that may be written; undefined: all that the key may write. */
+  labels?: LabelPatterns | undefined;
+}
+
 export interface MemoryTool {
   readonly name: string;
   /** For a person, where the name does not say it. */
@@ -50,6 +55,8 @@ export interface MemoryTool {
   readonly optional: JsonObject;
   /** Only of use where the sealed block is in the prompt. */
   readonly isForBlock: boolean;
+  /** The labels that a call would write; absent where it writes none. */
+  writes?(input: ToolInput): readonly unknown[];
   /** Without what the protocol takes as given: a tool writes, and for one that reads the rest means nothing. */
   readonly annotations: {
     readonly readOnlyHint?: boolean;
@@ -67,6 +74,7 @@ const DELETES = { ...KEEPS, destructiveHint: true };
 /** What it adds is there for all users of the account. */
 const REACHES_OTHERS = { ...KEEPS, openWorldHint: true };
 
+const MAKES_LABELS = "use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). ";
 const TEXT = { type: "string" };
 const WHOLE = { type: "integer" };
 const REMEMBER = "remember";
@@ -81,9 +89,6 @@ const SCOPE = {
   },
 };
 
-/** In the text of an unknown label that is a slip away from another. */
-const INSISTS = 'new_label: "certain"';
-
 class NoProjectError extends Error {
   override name = "NoProjectError";
   readonly code = "no_project";
@@ -96,7 +101,7 @@ class NoProjectError extends Error {
 export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: REMEMBER,
-    description: rememberText(STANDARD_TOOL_LABELS),
+    description: rememberText({}),
     input: { label: TEXT, value: { ...TEXT, description: "One line, up to 1 KB." } },
     optional: {
       add: { type: "boolean" },
@@ -112,6 +117,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       ...SCOPE,
     },
     isForBlock: false,
+    writes: ({ label }) => [label],
     annotations: KEEPS,
     async run(memory, userId, input, { allowSecrets, undoIn, ...options } = {}) {
       const scope = (input.scope ?? undefined) as LabelScope | undefined;
@@ -145,8 +151,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const { label } = input;
       try {
         const fact = await memory.decode(userId, label, reading(options));
-        const { value, updated_at, written_by, expires_at, origin } = fact;
-        return given({ label, value, updated_at, written_by, expires_at, origin });
+        const { value, updated_at, written_by, written_by_user_id: user_id, expires_at, origin } = fact;
+        return given({ label, value, updated_at, user_id, written_by, expires_at, origin });
       } catch (error) {
         if (errorCodeOf(error) === "fact_not_found") return { label, value: null };
         throw error;
@@ -182,6 +188,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       for_good: { type: "boolean", description: "Its history too, if asked." },
     },
     isForBlock: false,
+    writes: ({ label }) => [label],
     annotations: DELETES,
     async run(memory, userId, input, { undoIn, ...more } = {}) {
       const options = reading(more);
@@ -205,6 +212,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     input: { label: TEXT, description: TEXT },
     optional: { scope: { type: "string", enum: PLACE_KINDS } },
     isForBlock: false,
+    writes: ({ label }) => [label],
     annotations: REACHES_OTHERS,
     async run(memory, _userId, input, { undoIn, writtenBy, ...more } = {}) {
       const { project: _, ...call } = reading(more);
@@ -223,6 +231,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     input: { label: TEXT },
     optional: { restore: WHOLE, rename_to: TEXT, merge: { type: "boolean" } },
     isForBlock: false,
+    writes: ({ label, restore, rename_to: to }) =>
+      typeof to === "string" ? [label, to] : typeof restore === "number" ? [label] : [],
     annotations: KEEPS,
     async run(memory, userId, input, { undoIn, allowSecrets: _, ...options } = {}) {
       const label = textIn(input, "label");
@@ -272,24 +282,45 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
 ];
 
+/** The labels that the tools offer. */
+interface OfferedLabels {
+  /** Of the account. */
+  readonly labels?: readonly ToolLabel[] | undefined;
+  /** Of one person, where the tools are theirs. */
+  readonly personal?: readonly string[] | undefined;
+  /** Those that may be written, where that is not all. */
+  readonly writes?: LabelPatterns | undefined;
+}
+
 /** The tools of an agent whose prompt has the block or not, and that may add labels or not, with the labels of its account. */
 export function toolsFor({
   hasBlock,
   addsLabels,
-  labels = STANDARD_TOOL_LABELS,
-  personal = [],
-}: {
-  hasBlock: boolean;
-  addsLabels: boolean;
-  labels?: readonly ToolLabel[] | undefined;
-  /** Of one person, where the tools are theirs. */
-  personal?: readonly string[] | undefined;
-}): readonly MemoryTool[] {
+  ...offered
+}: OfferedLabels & { hasBlock: boolean; addsLabels: boolean }): readonly MemoryTool[] {
   return MEMORY_TOOLS.filter(({ isForBlock }) => hasBlock || !isForBlock)
     .filter(({ name }) => addsLabels || name !== ADD_LABEL)
-    .map((tool) =>
-      tool.name === REMEMBER ? { ...tool, description: rememberText(labels, personal) } : tool,
-    );
+    .map((tool) => (tool.name === REMEMBER ? { ...tool, description: rememberText(offered) } : tool));
+}
+
+/** Runs a tool. What it would write must be among the labels that may be written, whatever the model was offered. */
+export async function runMemoryTool(
+  tool: MemoryTool,
+  memory: AgentMemory,
+  userId: string,
+  input: ToolInput,
+  { labels, ...options }: RunOptions,
+): Promise<JsonObject> {
+  for (const label of tool.writes?.(input) ?? [])
+    if (typeof label === "string") requireOffered(labels, label);
+  return tool.run(memory, userId, input, options);
+}
+
+/** @param labels those that may be written; undefined: all */
+export function requireOffered(labels: LabelPatterns | undefined, label: string): void {
+  if (labels === undefined || labels.has(label)) return;
+  const text = `${label} is not among the labels that may be written here: ${labels.list.join(", ")}.`;
+  throw Object.assign(new Error(text), { code: "label_not_allowed" });
 }
 
 /** The input of a tool as JSON Schema. @param isPlaced whether there can be a project, so that a scope makes sense */
@@ -313,12 +344,12 @@ export function objectSchema(properties: JsonObject, optional: JsonObject = {}) 
   };
 }
 
-function rememberText(labels: readonly ToolLabel[], personal: readonly string[] = []): string {
+function rememberText({ labels = STANDARD_TOOL_LABELS, personal, writes }: OfferedLabels): string {
   return (
     "Keeps a short, lasting fact that the user states or changes, exactly as written. " +
-    "One fact a label: use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). " +
+    `One fact a label: ${writes === undefined ? MAKES_LABELS : `only ${writes.text.replaceAll(",", ", ")} can be written. `}` +
     "It replaces the fact there; add=true adds to a list. Secrets are refused, <private> parts left out. " +
-    labelsText(labels, personal)
+    labelsText(labels, personal, writes)
   );
 }
 
@@ -351,6 +382,9 @@ function endOf({ ttl_s, until, add }: ToolInput): { ttlS?: number; expiresAt?: s
   return { expiresAt: new Date(endMs).toISOString() };
 }
 
+/** Whose a fact is that all who share the project have. */
+const TEAM = "the team";
+
 /** What was written, what it replaced, and how that is undone. */
 async function writtenResult(
   memory: AgentMemory,
@@ -360,7 +394,8 @@ async function writtenResult(
 ): Promise<JsonObject> {
   const { label, value, revision, place, expires_at, previous } = written;
   const kept = await readRevisionsAfter(memory, userId, written, options);
-  const result = writtenLine(written, kept, undoIn?.(place === "person" ? undefined : options.project));
+  const undo = undoIn?.(place === "person" ? undefined : options.project);
+  const result = writtenLine(written, kept, undo, undefined, place === "shared" ? TEAM : undefined);
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
 
@@ -389,57 +424,31 @@ async function renamedResult(
 
 type ListedFact = Pick<
   FactsAnswer["facts"][number],
-  "label" | "value" | "updated_at" | "written_by" | "expires_at" | "origin"
+  "label" | "value" | "updated_at" | "user_id" | "written_by" | "expires_at" | "origin"
 >;
 
 /** One of many: its time to the minute, since a model reads many of them. */
-function listedFact({ label, value, updated_at, written_by, expires_at, origin }: ListedFact): JsonObject {
+function listedFact({ label, value, updated_at, expires_at, ...fact }: ListedFact): JsonObject {
   const toMinute = (time: string) => time.replace(/:\d\d(\.\d+)?Z$/, "Z");
   const until = expires_at === undefined ? undefined : toMinute(expires_at);
-  return given({ label, value, updated_at: toMinute(updated_at), written_by, expires_at: until, origin });
+  // Only what a team shares says whose it is.
+  const { user_id, written_by, origin } = fact;
+  return given({
+    label,
+    value,
+    updated_at: toMinute(updated_at),
+    user_id,
+    written_by,
+    expires_at: until,
+    origin,
+  });
 }
 
 function shownRevision(revision: HistoryAnswer["revisions"][number]): JsonObject {
-  const { revision: number, value, updated_at, written_by, ended, origin } = revision;
-  return given({ revision: number, value, updated_at, written_by, ended, origin });
+  const { revision: number, value, updated_at, user_id, written_by, ended, origin } = revision;
+  return given({ revision: number, value, updated_at, user_id, written_by, ended, origin });
 }
 
 function given(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-/** A result as the text that a host shows: the line of a write, and else JSON. */
-export function toolResultText(result: JsonObject): string {
-  return typeof result.result === "string" ? result.result : escapeJson(result);
-}
-
-/** The error as one line that a model can act on. @param addsLabels whether the model has add_label */
-export function toolErrorText(error: unknown, addsLabels: boolean): string {
-  const code = errorCodeOf(error);
-  if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";
-  // The service's text may have the values of a label, which somebody else has written.
-  const message = error instanceof RefusedValueError ? error.message : escapeText(error.message);
-  return `${code}: ${toolAdvice(code, error, addsLabels) ?? message}`;
-}
-
-/** The service names its own calls, where a model has tools. */
-function toolAdvice(code: string, error: Error, addsLabels: boolean): string | undefined {
-  const { hint, param, items } = { ...(error as { extra?: object }).extra, ...error } as Record<
-    string,
-    unknown
-  >;
-  if (code === "unknown_label") {
-    // The service's text names the near label, and the field that insists, which the tool has by the same name.
-    if (error.message.includes(INSISTS)) return undefined;
-    const question = typeof hint === "string" ? `Did you mean ${hint}? ` : "";
-    if (error.message.startsWith(NOTHING_REMEMBERED))
-      return `${NOTHING_REMEMBERED} that label. ${question}recall without a label lists what is.`;
-    const adding = addsLabels ? ", and add_label adds one" : "";
-    return `There is no such label. ${question}A label is GROUP.name. The description of remember lists those of the account${adding}; find finds facts by words.`;
-  }
-  if (code === "fact_exists")
-    return "The other label has a fact, too: forget it first, or pass merge=true for a list of both.";
-  if (code === "invalid_value" && param === "item" && Array.isArray(items))
-    return 'With this item the list would be too long: remember the whole list without some of its items, joined by "; ", and without add.';
-  return undefined;
 }

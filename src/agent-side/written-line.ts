@@ -34,6 +34,7 @@ export function writtenLine(
   place?: string,
 ): string {
   const { label, value, expires_at: until, previous } = written;
+  const at = placeOption(written.place);
   const named = place === undefined ? label : `${label} for ${place}`;
   const now = quotedValue(value) + (until === undefined ? "" : ` until ${shownTime(until)}`);
   if (previous !== null && previous.value === value) {
@@ -45,8 +46,9 @@ export function writtenLine(
   // A value that replaces another has an end only if the write names one.
   const had = kept?.find(({ revision }) => revision === previous?.revision)?.expires_at;
   const then = had === undefined ? "" : ` until ${shownTime(had)}`;
-  const was = previous === null ? "" : `was ${quotedValue(previous.value)}${then}, `;
-  const how = previous === null ? forgetText(label, undo) : restoreText(label, previous.revision, kept, undo);
+  const was = previous === null ? "" : `was ${quotedValue(previous.value)}${then}${authorText(previous)}, `;
+  const how =
+    previous === null ? forgetText(label, undo, at) : restoreText(label, previous.revision, kept, undo);
   return `${named}: ${was}now ${now}; ${how}`;
 }
 
@@ -87,8 +89,20 @@ function historyText(label: string, undo: UndoCommand | undefined): string {
 }
 
 /** A new fact is undone by forgetting it: its history, and that of its label before, stays. */
-function forgetText(label: string, undo: UndoCommand | undefined): string {
-  return undo === undefined ? "undo: forget tool" : `undo: ${undo.program} forget ${label}${undo.options}`;
+function forgetText(label: string, undo: UndoCommand | undefined, at: string): string {
+  return undo === undefined
+    ? "undo: forget tool"
+    : `undo: ${undo.program} forget ${label}${at}${undo.options}`;
+}
+
+/** In a shared project a label may have a fact of all who share it, and one of the person's own. */
+function placeOption(place: PlaceKind | undefined): string {
+  return place !== undefined && isTeamPlace(place) ? ` --${place}` : "";
+}
+
+/** Of a shared project's value: the person who wrote it. */
+function authorText({ user_id: author }: Pick<NonNullable<WrittenAnswer["previous"]>, "user_id">): string {
+  return author === undefined ? "" : ` by ${quotedValue(author).slice(1, -1)}`;
 }
 
 function restoreText(
@@ -119,16 +133,21 @@ export function errorCodeOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
 
-/** Asked only after the write: no read may keep it from being tried. */
+/**
+ * Asked only after the write: no read may keep it from being tried.
+ * @param place where they must be: an own fact hides what is shared
+ */
 export async function readRevisions(
   memory: Pick<AgentMemory, "history">,
   userId: string,
   label: string,
   options: AgentCallOptions,
+  place?: PlaceKind | undefined,
 ): Promise<Revisions> {
   try {
     const { timeoutMs, signal, failFast, project } = options;
-    return (await memory.history(userId, label, { timeoutMs, signal, failFast, project })).revisions;
+    const found = await memory.history(userId, label, { timeoutMs, signal, failFast, project });
+    return place === undefined || found.place === place ? found.revisions : undefined;
   } catch (error) {
     return errorCodeOf(error) === "fact_not_found" ? [] : undefined;
   }
@@ -141,10 +160,16 @@ export function readRevisionsAfter(
   { label, place }: Pick<WrittenAnswer, "label" | "place">,
   options: AgentCallOptions,
 ): Promise<Revisions> {
-  return readRevisions(memory, userId, label, { ...options, project: projectAt(place, options.project) });
+  const at = { ...options, project: projectAt(place, options.project) };
+  return readRevisions(memory, userId, label, at, isTeamPlace(place) ? place : undefined);
+}
+
+/** A place that only a shared project has. */
+function isTeamPlace(place: PlaceKind): boolean {
+  return place === "shared" || place === "own";
 }
 
 function projectAt(place: PlaceKind, project: string | undefined): string | undefined {
   if (place === "person") return undefined;
-  return place === "project" ? project?.split("/")[0] : project;
+  return place === "worktree" ? project : project?.split("/")[0];
 }

@@ -8,14 +8,17 @@
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import {
   type MemoryTool,
-  type ToolCallOptions,
+  type RunOptions,
+  runMemoryTool,
   type ToolInput,
-  toolErrorText,
   toolSchema,
   toolsFor,
 } from "../agent-side/memory-tools.ts";
-import type { ToolLabel } from "../agent-side/tool-labels.ts";
+import { STANDARD_TOOL_LABELS, type ToolLabels, writtenLabels } from "../agent-side/tool-labels.ts";
+import { toolErrorText } from "../agent-side/tool-texts.ts";
+import { type LabelPatterns, labelPatterns } from "../base/label-patterns.ts";
 import { type Compaction, isOutage, type OnOutage, type Sideband } from "../sdk/index.ts";
+import { checkOptions, type Kinds } from "../sdk/option-kinds.ts";
 
 const AGENT_TIMEOUT_MS = 2_000;
 
@@ -29,8 +32,11 @@ export interface AdapterOptions {
   include?: SectionParts | undefined;
   /** The groups of labels whose facts go into the prompt: `USER,PREF`, or all but some: `-HEALTH`. Default: all of the key. */
   groups?: string | undefined;
-  /** The labels that the tools offer: `(await memory.channels()).channels`. Default: the 40 that every account has. */
-  labels?: readonly ToolLabel[] | undefined;
+  /**
+   * The labels that the tools offer and write, exact ones (`PREF.tone`) and groups (`LANG.*`); others are refused. Default: all
+   * of the account that the key may write.
+   */
+  labels?: readonly string[] | undefined;
   /**
    * Offers the tool add_label, which adds a label for all users of the account. Of use only with the account's own key.
    * Default: false, because one user's session would change what all others see.
@@ -43,21 +49,58 @@ export interface AdapterOptions {
   /** What a read does while memory is away: the agent goes on, or gets the error. A write always throws. Default: `continue`. */
   onOutage?: OnOutage | undefined;
   /** Keeps what looks like a key, a token or a password too. Default: refuses it. */
-  allowSecrets?: boolean;
+  allowSecrets?: boolean | undefined;
+}
+
+const KINDS: Kinds<AdapterOptions & { specificationVersion?: string }> = {
+  memory: "a client",
+  userId: "a text or a function",
+  project: "a text or a function",
+  include: "a text",
+  groups: "a text",
+  labels: "a list of texts",
+  addLabels: "true or false",
+  writtenBy: "a text",
+  timeoutMs: "a number",
+  onOutage: "a text",
+  allowSecrets: "true or false",
+  specificationVersion: "a text",
+};
+
+/** Throws where an option is unknown, or of another kind: one set of options serves the prompt and the tools. */
+export function checkAdapter(options: AdapterOptions): void {
+  checkOptions(options, KINDS);
+  patternsOf(options);
 }
 
 /** What a tool tells the model. */
 export type ToolResult = { readonly [name: string]: unknown };
 
-/** The tools for a model. The adapter itself handles the block and the prompt. */
-export const MODEL_TOOLS: readonly MemoryTool[] = modelTools({});
+/** The tools for a model, with the 40 labels. The adapter itself handles the block and the prompt. */
+export const MODEL_TOOLS: readonly MemoryTool[] = toolsFor({ hasBlock: false, addsLabels: false });
 
-/** The same with the labels that the options name, and with add_label where they say so. */
-export function modelTools({
-  labels,
-  addLabels = false,
-}: Pick<AdapterOptions, "labels" | "addLabels">): readonly MemoryTool[] {
-  return toolsFor({ hasBlock: false, addsLabels: addLabels, labels });
+/**
+ * The same with the account's labels as they are now, or with the 40 while the memory is away: those that the key may write
+ * and the options leave, and none that is hidden. With add_label where the options say so.
+ */
+export async function modelTools(options: AdapterOptions): Promise<readonly MemoryTool[]> {
+  checkAdapter(options);
+  const { memory, addLabels = false, onOutage = "continue" } = options;
+  const { timeoutMs, failFast } = callOptions(options);
+  const read = (): Promise<ToolLabels> => memory.channels({ timeoutMs, failFast });
+  const known = await withFallback("labels were not read", onOutage, read, {
+    channels: STANDARD_TOOL_LABELS,
+  });
+  const writes = writtenLabels(known, patternsOf(options));
+  return toolsFor({ hasBlock: false, addsLabels: addLabels, labels: known.channels, writes });
+}
+
+export function patternsOf({ labels }: Pick<AdapterOptions, "labels">): LabelPatterns | undefined {
+  try {
+    return labels && labelPatterns(labels, "labels");
+  } catch (error) {
+    throw new TypeError((error as Error).message);
+  }
 }
 
 async function namedUser({ userId }: AdapterOptions): Promise<string> {
@@ -75,7 +118,7 @@ export function callOptions({
   allowSecrets,
   writtenBy,
   onOutage,
-}: Pick<AdapterOptions, "timeoutMs" | "allowSecrets" | "writtenBy" | "onOutage">): ToolCallOptions {
+}: Pick<AdapterOptions, "timeoutMs" | "allowSecrets" | "writtenBy" | "onOutage">): RunOptions {
   // With onOutage "throw" the caller wants the error of this read, so each read is tried.
   return { timeoutMs, failFast: onOutage !== "throw", allowSecrets, writtenBy };
 }
@@ -114,9 +157,11 @@ export async function runTool(
   input: ToolInput,
   signal?: AbortSignal,
 ): Promise<ToolResult> {
+  const labels = patternsOf(options);
   const [userId, project] = await Promise.all([namedUser(options), namedProject(options)]);
   try {
-    return await tool.run(options.memory, userId, input, { ...callOptions(options), project, signal });
+    const call = { ...callOptions(options), labels, project, signal };
+    return await runMemoryTool(tool, options.memory, userId, input, call);
   } catch (error) {
     if (signal?.aborted) throw error;
     if (isOutage(error)) warn(`${tool.name} failed`, error);

@@ -2,7 +2,7 @@
  * Vercel AI SDK: a middleware that puts a user's memory into the system prompt of every call, and tools.
  *
  *   const model = wrapLanguageModel({ model: openai("…"), middleware: sidebandMiddleware({ memory, userId }) });
- *   await generateText({ model, tools: sidebandTools({ memory, userId }), prompt });
+ *   await generateText({ model, tools: await sidebandTools({ memory, userId }), prompt });
  *
  * Nothing of the SDK is imported. The middleware and the tools have the shapes that versions 6 (`v3`) and 7 (`v4`) take, so
  * that they fit the version that a program has, wherever this package lies; the input of a tool is a Standard Schema.
@@ -11,6 +11,7 @@
 import type { ToolInput } from "../agent-side/memory-tools.ts";
 import {
   type AdapterOptions,
+  checkAdapter,
   injected,
   inputSchema,
   modelTools,
@@ -34,6 +35,7 @@ interface CallParameters {
 }
 
 export function sidebandMiddleware<V extends "v3" | "v4" = "v4">(options: MiddlewareOptions<V>) {
+  checkAdapter(options);
   const { specificationVersion = "v4" as V } = options;
   return {
     specificationVersion,
@@ -74,14 +76,14 @@ export interface AiSdkTool {
 /** The names are known to the compiler, so that a program's own tools keep their types beside these. */
 export type AiSdkTools = Record<"remember" | "recall" | "find" | "forget" | "history", AiSdkTool>;
 
-/** remember, recall, find, forget and history, for `tools`; with `addLabels: true` add_label, too. */
+/** remember, recall, find, forget and history, for `tools`; with `addLabels: true` add_label, too. They offer the account's labels. */
 export function sidebandTools(
   options: AdapterOptions & { addLabels: true },
-): AiSdkTools & Record<"add_label", AiSdkTool>;
-export function sidebandTools(options: AdapterOptions): AiSdkTools;
-export function sidebandTools(options: AdapterOptions): AiSdkTools {
+): Promise<AiSdkTools & Record<"add_label", AiSdkTool>>;
+export function sidebandTools(options: AdapterOptions): Promise<AiSdkTools>;
+export async function sidebandTools(options: AdapterOptions): Promise<AiSdkTools> {
   return Object.fromEntries(
-    modelTools(options).map((definition) => [
+    (await modelTools(options)).map((definition) => [
       definition.name,
       {
         description: definition.description,

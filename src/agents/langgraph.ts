@@ -20,12 +20,34 @@ import {
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import type { AgentCallOptions } from "../agent-side/agent-memory.ts";
+import { requireOffered } from "../agent-side/memory-tools.ts";
 import { sanitizeValue } from "../agent-side/secrets.ts";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { FACT_ORIGINS, type FactOrigin } from "../base/fact-origins.ts";
+import type { LabelPatterns } from "../base/label-patterns.ts";
 import type { StoredFact } from "../contract/answers.ts";
 import { label as asLabel, isSidebandError, type OnOutage, type Sideband } from "../sdk/index.ts";
-import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
+import { checkOptions, type Kinds } from "../sdk/option-kinds.ts";
+import { type AdapterOptions, callOptions, patternsOf, withFallback } from "./adapter.ts";
+
+export interface StoreOptions
+  extends Pick<
+    AdapterOptions,
+    "memory" | "labels" | "timeoutMs" | "allowSecrets" | "writtenBy" | "onOutage"
+  > {
+  /** Where the users work; as a store has no run, it is one for all. */
+  project?: string | undefined;
+}
+
+const KINDS: Kinds<StoreOptions> = {
+  memory: "a client",
+  project: "a text",
+  labels: "a list of texts",
+  writtenBy: "a text",
+  timeoutMs: "a number",
+  onOutage: "a text",
+  allowSecrets: "true or false",
+};
 
 export class SidebandStore extends BaseStore {
   readonly #memory: Sideband;
@@ -33,14 +55,12 @@ export class SidebandStore extends BaseStore {
   readonly #allowSecrets: boolean | undefined;
   readonly #writtenBy: string | undefined;
   readonly #onOutage: OnOutage;
+  readonly #labels: LabelPatterns | undefined;
 
-  /** @param project where the users work; as a store has no run, it is one for all */
-  constructor(
-    options: Pick<AdapterOptions, "memory" | "timeoutMs" | "allowSecrets" | "writtenBy" | "onOutage"> & {
-      project?: string | undefined;
-    },
-  ) {
+  constructor(options: StoreOptions) {
     super();
+    checkOptions(options, KINDS);
+    this.#labels = patternsOf(options);
     this.#memory = options.memory;
     this.#onOutage = options.onOutage ?? "continue";
     const { allowSecrets, writtenBy, ...call } = callOptions({ writtenBy: "langgraph", ...options });
@@ -91,12 +111,21 @@ export class SidebandStore extends BaseStore {
     await this.batch([index === undefined ? put : { ...put, index }]);
   }
 
+  // BaseStore would leave out what it does not know of these two: it is refused (readFields).
+  override async get(namespace: string[], key: string, more: object = {}): Promise<Item | null> {
+    return (await this.batch([{ namespace, key, ...more }]))[0];
+  }
+
+  override async search(
+    namespacePrefix: string[],
+    options: Omit<SearchOperation, "namespacePrefix"> = {},
+  ): Promise<Item[]> {
+    return (await this.batch([{ namespacePrefix, ...options }]))[0];
+  }
+
   #change({ namespace, key, value, index, ttl, ...unknown }: PutOperation & PutTerms): ItemChange {
     const [user, group] = namespace;
-    const [field] = Object.keys(unknown);
-    if (field !== undefined) throw new TypeError(`a put has no ${field}: it would be lost`);
-    if (ttl !== undefined && (typeof ttl !== "number" || !(ttl > 0)))
-      throw new TypeError(`ttl is a number of minutes, not ${JSON.stringify(ttl)}`);
+    requireNoFields("put", Object.keys(unknown));
     if (namespace.length !== 2)
       throw new TypeError(
         `a fact's namespace is [user, group], such as ["ada", "USER"], not ${shown(namespace)}`,
@@ -108,10 +137,13 @@ export class SidebandStore extends BaseStore {
     }
     if (Array.isArray(index))
       throw new TypeError("facts have no index: they are found by their labels, not by their meaning");
+    if (index !== undefined && index !== false)
+      throw new TypeError("index is false or left out: a life comes after it, as { ttl: 90 }");
     const label = `${group}.${key}`;
+    requireOffered(this.#labels, label);
     if (value === null) return { user, label, text: null };
-    const { text, origin } = itemFields(value);
-    const ttlS = ttl === undefined ? undefined : Math.ceil(ttl * 60);
+    const { text, origin, ttl: inValue } = itemFields(value);
+    const ttlS = secondsOf(ttl ?? inValue);
     return { user, label, text: sanitizeValue(text, this.#allowSecrets, label), origin, ttlS };
   }
 
@@ -139,6 +171,18 @@ export class SidebandStore extends BaseStore {
       });
     }
   }
+}
+
+/** What would be lost is refused. */
+function requireNoFields(what: string, [field]: readonly string[]): void {
+  if (field !== undefined) throw new TypeError(`a ${what} has no ${field}: it would be lost`);
+}
+
+/** Of minutes. */
+function secondsOf(ttl: unknown): number | undefined {
+  if (ttl === undefined) return undefined;
+  if (typeof ttl === "number" && ttl > 0 && ttl < Number.POSITIVE_INFINITY) return Math.ceil(ttl * 60);
+  throw new TypeError(`ttl is a number of minutes, not ${JSON.stringify(ttl)}`);
 }
 
 const shown = (names: readonly string[]) => JSON.stringify(names);
@@ -182,6 +226,11 @@ function apply(items: Item[], { user, label, text, origin }: ItemChange): void {
 
 /** The user that a read is about. */
 function namespaceUser(operation: GetOperation | SearchOperation | ListNamespacesOperation): string {
+  const [what, known] = readFields(operation);
+  requireNoFields(
+    what,
+    Object.keys(operation).filter((name) => !known.includes(name)),
+  );
   if (isSearch(operation)) {
     if (operation.query)
       throw new TypeError("facts are found by their labels, not by their meaning: search without a query");
@@ -196,13 +245,22 @@ function namespaceUser(operation: GetOperation | SearchOperation | ListNamespace
   return user;
 }
 
-/** A field that would be lost is refused. */
-function itemFields({ value: text, origin, ...rest }: Record<string, unknown>) {
+/** What a read takes. */
+function readFields(
+  operation: GetOperation | SearchOperation | ListNamespacesOperation,
+): readonly [string, readonly string[]] {
+  if (isSearch(operation)) return ["search", ["namespacePrefix", "filter", "limit", "offset", "query"]];
+  if (isGet(operation)) return ["get", ["namespace", "key"]];
+  return ["list of namespaces", ["matchConditions", "maxDepth", "limit", "offset"]];
+}
+
+/** A field that would be lost is refused. In a graph's node LangGraph leaves out all of a put but its value: a life may be there. */
+function itemFields({ value: text, origin, ttl, ...rest }: Record<string, unknown>) {
   const known = FACT_ORIGINS.find((one) => one === origin);
   if (typeof text === "string" && known === origin && Object.keys(rest).length === 0)
-    return { text, origin: known };
+    return { text, origin: known, ttl };
   throw new TypeError(
-    `a fact is written as { value: "text" }, and its origin where it is known (${FACT_ORIGINS.join(", ")}), with no other field; a label holds one text`,
+    `a fact is written as { value: "text" }, its origin where it is known (${FACT_ORIGINS.join(", ")}), and its ttl in minutes where it ends, with no other field; a label holds one text`,
   );
 }
 

@@ -2,7 +2,7 @@
  * OpenAI Agents SDK: an input filter that adds a user's memory to the instructions of every model call, tools,
  * and a flush before a session is compacted.
  *
- *   const agent = new Agent({ name, instructions, tools: sidebandTools({ memory, userId }) });
+ *   const agent = new Agent({ name, instructions, tools: await sidebandTools({ memory, userId }) });
  *   await run(agent, input, { callModelInputFilter: sidebandInputFilter({ memory, userId }) });
  *   new OpenAIResponsesCompactionSession({ shouldTriggerCompaction: flushBefore({ memory, userId }, decide) });
  */
@@ -10,18 +10,27 @@
 import { type CallModelInputFilter, type FunctionTool, tool } from "@openai/agents";
 import { escapeJson } from "../agent-side/escaped-text.ts";
 import { type MemoryTool, objectSchema, type ToolInput } from "../agent-side/memory-tools.ts";
-import { type AdapterOptions, flushed, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
+import {
+  type AdapterOptions,
+  checkAdapter,
+  flushed,
+  injected,
+  inputSchema,
+  modelTools,
+  runTool,
+} from "./adapter.ts";
 
 export function sidebandInputFilter(options: AdapterOptions): CallModelInputFilter {
+  checkAdapter(options);
   return async ({ modelData }) => {
     const instructions = await injected(modelData.instructions ?? "", options);
     return instructions === "" ? modelData : { ...modelData, instructions };
   };
 }
 
-/** remember, recall, find, forget and history, for an agent's `tools`; with `addLabels: true` add_label, too. */
-export function sidebandTools(options: AdapterOptions): FunctionTool[] {
-  return modelTools(options).map((definition) =>
+/** remember, recall, find, forget and history, for an agent's `tools`; with `addLabels: true` add_label, too. They offer the account's labels. */
+export async function sidebandTools(options: AdapterOptions): Promise<FunctionTool[]> {
+  return (await modelTools(options)).map((definition) =>
     tool({
       name: definition.name,
       description: definition.description,
@@ -40,6 +49,7 @@ export function flushBefore<C>(
   options: AdapterOptions,
   decide: (context: C) => boolean | Promise<boolean>,
 ): (context: C) => Promise<boolean> {
+  checkAdapter(options);
   return async (context) => {
     const compacts = await decide(context);
     if (compacts) await flushed(options);

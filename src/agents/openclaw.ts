@@ -5,11 +5,12 @@
  */
 
 import { CONTEXT_TOKENS, SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
-import { ADD_LABEL, type MemoryTool, type ToolInput, toolResultText } from "../agent-side/memory-tools.ts";
+import { ADD_LABEL, type MemoryTool, type ToolInput, toolsFor } from "../agent-side/memory-tools.ts";
 import { REMEMBER_PROMPT, STORE_BEFORE_COMPACTION } from "../agent-side/prompts.ts";
-import type { ToolLabel } from "../agent-side/tool-labels.ts";
+import { type ToolLabels, writtenLabels } from "../agent-side/tool-labels.ts";
+import { toolResultText } from "../agent-side/tool-texts.ts";
 import { Sideband } from "../sdk/index.ts";
-import { type AdapterOptions, flushed, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
+import { type AdapterOptions, flushed, injected, inputSchema, runTool } from "./adapter.ts";
 import { openProject, placeOf } from "./project.ts";
 
 /** `plugins.entries.sideband.config` of the host. */
@@ -84,23 +85,23 @@ function register(api: PluginApi, environment: Readonly<Record<string, string | 
   } as const;
   const places = new Map<string | undefined, string | undefined>();
   const include = config.include ?? SECTION_PARTS.find((part) => part === environment.SIDEBAND_INCLUDE);
-  let labels: readonly ToolLabel[] | undefined;
-  // Until the service has said whether this key may.
-  let addLabels = true;
+  let known: ToolLabels | undefined;
   // Tools are made without waiting: they have the labels that were known before.
   const readLabels = async () => {
-    const known = await memory.channels({ failFast: true, timeoutMs }).catch(() => undefined);
-    if (known === undefined) return;
-    labels = known.channels;
-    addLabels = known.free !== 0;
+    known = await memory.channels({ failFast: true, timeoutMs }).catch(() => known);
+  };
+  const tools = () => {
+    // Until the service has said whether this key may.
+    const addsLabels = known?.free !== 0;
+    const writes = known && writtenLabels(known, undefined);
+    return toolsFor({ hasBlock: false, addsLabels, labels: known?.channels, writes });
   };
   const optionsIn = ({ workspaceDir }: RunContext = {}): AdapterOptions => ({
     memory,
     userId,
     timeoutMs,
     include,
-    labels,
-    addLabels,
+    addLabels: known?.free !== 0,
     writtenBy: "openclaw",
     project: places.get(workspaceDir) ?? placeOf(given(workspaceDir), settings),
   });
@@ -110,7 +111,7 @@ function register(api: PluginApi, environment: Readonly<Record<string, string | 
     flushPlanResolver: () => FLUSH_PLAN,
   });
   api.on("before_prompt_build", async (_event, context) => {
-    if (labels === undefined) void readLabels();
+    if (known === undefined) void readLabels();
     const folder = context?.workspaceDir;
     places.set(folder, await openProject(memory, userId, given(folder), settings));
     const section = await injected("", optionsIn(context));
@@ -121,25 +122,26 @@ function register(api: PluginApi, environment: Readonly<Record<string, string | 
     if (flush?.flushed && !flush.lossless)
       warn(`sideband: these facts did not fit in the block: ${flush.overflow.join(", ")}`);
   });
-  for (const tool of modelTools({ addLabels })) registerTool(api, tool, optionsIn, readLabels);
+  for (const tool of tools()) registerTool(api, tool, { tools, optionsIn, readLabels });
 }
 
-function registerTool(
-  api: PluginApi,
-  tool: MemoryTool,
-  optionsIn: (context?: RunContext) => AdapterOptions,
-  readLabels: () => Promise<void>,
-): void {
+/** What is known of the memory when the host asks. */
+interface Known {
+  readonly tools: () => readonly MemoryTool[];
+  readonly optionsIn: (context?: RunContext) => AdapterOptions;
+  readonly readLabels: () => Promise<void>;
+}
+
+function registerTool(api: PluginApi, tool: MemoryTool, { tools, optionsIn, readLabels }: Known): void {
   const name = `${NAME_PREFIX}${tool.name}`;
   const make = (context?: RunContext): PluginTool | null => {
-    const { labels, addLabels } = optionsIn(context);
+    const offered = tools().find((one) => one.name === tool.name);
     // Null: the host does not offer it.
-    if (tool.name === ADD_LABEL && !addLabels) return null;
-    const { description } = modelTools({ labels }).find((known) => known.name === tool.name) ?? tool;
+    if (offered === undefined) return null;
     return {
       name,
       label: tool.title ?? tool.name,
-      description,
+      description: offered.description,
       parameters: inputSchema(tool, optionsIn(context)),
       async execute(_id, params) {
         const details = await runTool(tool, optionsIn(context), params ?? {});

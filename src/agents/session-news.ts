@@ -44,17 +44,31 @@ export async function sessionNews(memory: ChangesReader, options: SessionOptions
     const times = timesIn(file);
     const last = times[name];
     const nowMs = Date.now();
-    const changes =
-      last === undefined ? [] : (await memory.changes(userId, { limit: CHANGES_MAX, timeoutMs })).changes;
+    const changes = last === undefined ? [] : await newestChanges(memory, userId, { project, timeoutMs });
     writeTimes(file, { ...times, [name]: new Date(nowMs).toISOString() });
     const seen = groupsOf(groups) ?? ALL_GROUPS;
     const shown = changes.filter(
       ({ label, renamed_from: from = label }) => seen.has(label) && seen.has(from),
     );
-    return last === undefined ? "" : newsLine(shown, { last, host, project });
+    return last === undefined ? "" : newsLine(shown, { last, host, userId, project });
   } catch {
     return "";
   }
+}
+
+/** Of the person in all places, and of all who share the project, the newest first. */
+async function newestChanges(
+  memory: ChangesReader,
+  userId: string,
+  { project, timeoutMs }: Pick<SessionOptions, "project" | "timeoutMs">,
+): Promise<Changes> {
+  const ask = async (options: ChangesOptions) =>
+    (await memory.changes(userId, { limit: CHANGES_MAX, timeoutMs, ...options })).changes;
+  if (project === undefined) return ask({});
+  const [own, inProject] = await Promise.all([ask({}), ask({ project: project.split("/")[0] })]);
+  const shared = inProject.filter(({ place }) => place === "shared");
+  if (shared.length === 0) return own;
+  return [...own, ...shared].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
 
 function timesIn(file: string): Record<string, string> {
@@ -84,14 +98,18 @@ function writeTimes(file: string, times: Record<string, string>): void {
 /** @param changes the newest first */
 function newsLine(
   changes: Changes,
-  { last, host, project }: { last: string; host: string; project: string | undefined },
+  { last, host, userId, project }: Pick<SessionOptions, "host" | "userId" | "project"> & { last: string },
 ): string {
   const places = [undefined, project?.split("/")[0], project];
-  const isOfOthers = ({ at, written_by: writer, project: place }: Changes[number]) =>
-    at > last && writer !== host && places.includes(place);
+  const isOfOthers = ({
+    at,
+    written_by: writer,
+    user_id: author = userId,
+    project: place,
+  }: Changes[number]) => at > last && (writer !== host || author !== userId) && places.includes(place);
   const told = new Map<string, string>();
   for (const [i, change] of changes.entries()) {
-    const name = `${change.label} ${change.project ?? ""}`;
+    const name = factName(change);
     // The newest change of a fact says what it is now.
     if (isOfOthers(change) && !told.has(name)) told.set(name, changeText(change, changes.slice(i + 1)));
   }
@@ -102,15 +120,25 @@ function newsLine(
   return `Sideband, since your last session here: ${named}${more}. "sideband log" has it all.`;
 }
 
+/** A fact and its place: in a shared project the person's own is another one. */
+export function factName({
+  label,
+  project = "",
+  place,
+}: Pick<Changes[number], "label" | "project" | "place">): string {
+  return `${label} ${project} ${place ?? ""}`;
+}
+
 /** Empty where only something beside the value was changed: where it comes from, or its end. */
 function changeText(change: Changes[number], older: Changes): string {
-  const { label, kind, value, written_by: writer, renamed_from: from } = change;
+  const { label, kind, value, written_by: writer, user_id: author, renamed_from: from } = change;
   const shown = (text: string) => quotedValue(text, VALUE_LENGTH_MAX);
-  const by = writer === undefined ? "" : ` (${quotedValue(writer).slice(1, -1)})`;
+  const names = [author, writer].filter((name) => name !== undefined);
+  const by = names.length === 0 ? "" : ` (${names.map((name) => quotedValue(name).slice(1, -1)).join(", ")})`;
   if (kind === "renamed") return `${label} renamed from ${from}, now ${shown(value)}`;
   if (kind !== "written")
     return `${label} ${kind === "expired" ? "ended" : "forgotten"}, was ${shown(value)}${by}`;
-  const before = older.find((one) => one.label === label && one.project === change.project);
+  const before = older.find((one) => factName(one) === factName(change));
   if (before?.kind === "written" && before.value === value) return "";
   const was = before?.kind === "written" ? `was ${shown(before.value)}, ` : "";
   return `${label} ${was}now ${shown(value)}${by}`;

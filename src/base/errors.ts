@@ -9,6 +9,8 @@ export interface PresentFact {
   readonly revision: number;
   readonly updated_at: string;
   readonly written_by?: string;
+  /** Of a shared project's fact: who wrote it. */
+  readonly user_id?: string;
 }
 
 export interface FailureExtra {

@@ -4,7 +4,7 @@
  */
 
 import { groupOf, LABEL_FORM } from "./channel-labels.ts";
-import { invalidRequest } from "./errors.ts";
+import { invalidRequest, OperatorError } from "./errors.ts";
 
 const GROUP_PATTERN = /^([A-Z][A-Z0-9_]{0,15})\.\*$/;
 export const PATTERNS_MAX = 32;
@@ -45,6 +45,18 @@ export function labelPatterns(texts: readonly string[], param = "write"): LabelP
       `${param} must be 1 to ${PATTERNS_MAX} labels, or groups of labels, as in "PREF.tone" and "LANG.*".`,
     );
   return new LabelPatterns(texts);
+}
+
+/** Those of a command's option, separated by commas. Throws a text without the name of the option. */
+export function labelList(text: string): LabelPatterns {
+  try {
+    return labelPatterns(
+      text.split(",").map((one) => one.trim()),
+      "",
+    );
+  } catch (error) {
+    throw new OperatorError((error as Error).message.trim().replace(/\.$/, ""));
+  }
 }
 
 /** Those that a record or a token holds as one text; undefined: all labels. */

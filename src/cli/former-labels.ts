@@ -1,5 +1,6 @@
 /** Changes of facts that were renamed: what happened before that is told under the label that they had then. */
 
+import { factName } from "../agents/session-news.ts";
 import type { ChangesAnswer } from "../contract/answers.ts";
 
 export type KeptChange = ChangesAnswer["changes"][number];
@@ -13,9 +14,4 @@ export function underFormerLabels(changes: readonly KeptChange[]): KeptChange[] 
     if (from !== undefined) former.set(factName(change), from);
     return then;
   });
-}
-
-/** A fact and its place. */
-export function factName({ label, project = "" }: Pick<KeptChange, "label" | "project">): string {
-  return `${label} ${project}`;
 }

@@ -54,7 +54,12 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     () => import("./commands/agents.ts"),
     ...["agents list", "agents install", "agents status", "agents remove"],
   ),
-  ...commandsOf(() => import("./commands/project.ts"), "project groups"),
+  ...commandsOf(
+    () => import("./commands/project-sharing.ts"),
+    ...["project share", "project members", "project unshare", "project erase"],
+  ),
+  // "project" alone is the last of them: it would be found first.
+  ...commandsOf(() => import("./commands/project.ts"), "project groups", "project"),
   ...commandsOf(
     () => import("./commands/keys.ts"),
     "keys create",

@@ -196,6 +196,14 @@ export function memoryError(
     );
   if (isSidebandError(error, "invalid_request") && error.param !== undefined && error.param in OPTION_OF)
     return new CommandError(error.message.replace(error.param, OPTION_OF[error.param]));
+  if (isSidebandError(error, "not_a_member")) {
+    const share = `${sidebandCommand()} project share${sameMemory}`;
+    return new CommandError(
+      error.param === "scope"
+        ? `this project is not shared with ${config.userId}: nothing was written; to share it: ${share}; for ${config.userId} alone: --own`
+        : error.message.replace('scope "own"', "--own"),
+    );
+  }
   if (error instanceof RefusedValueError) {
     const allow = error.code === "private_refused" ? "" : " SIDEBAND_ALLOW_SECRETS=1 lets it be stored.";
     return new CommandError(error.message + allow);

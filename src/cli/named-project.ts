@@ -16,7 +16,7 @@ const LISTED_MAX = 20;
 
 /** @param name PROJECT or PROJECT/WORKTREE, as it was typed */
 export async function namedProject(
-  memory: Pick<Sideband<string>, "users">,
+  memory: KnowsProjects,
   userId: string,
   name: string,
 ): Promise<{ readonly project: string; readonly note?: string }> {
@@ -48,15 +48,21 @@ export function placeText(
     const isAtHome = `${folder}${sep}`.startsWith(`${homedir()}${sep}`);
     return `the folder ${isAtHome ? `~${folder.slice(homedir().length)}` : folder}`;
   }
-  return place === "project" ? `the project ${project.split("/")[0]}` : `the worktree ${project}`;
+  const [name] = project.split("/");
+  if (place === "shared") return `all who share ${name}`;
+  if (place === "own") return `you alone in ${name}`;
+  return place === "project" ? `the project ${name}` : `the worktree ${project}`;
 }
 
-/** Those with facts, without their worktrees. None where the key may not list them. */
-async function projectsOf(memory: Pick<Sideband<string>, "users">, userId: string): Promise<string[]> {
+type KnowsProjects = Pick<Sideband<string>, "users" | "projects">;
+
+/** Those with facts, without their worktrees, and those that are shared. None where the key may not list them. */
+async function projectsOf(memory: KnowsProjects, userId: string): Promise<string[]> {
   try {
-    const { users } = await memory.users({ prefix: userId });
+    const [{ users }, shared] = await Promise.all([memory.users({ prefix: userId }), memory.projects()]);
     const places = users.find(({ user_id }) => user_id === userId)?.projects ?? [];
-    return [...new Set(places.map((place) => place.split("/")[0]))].sort();
+    const own = places.map((place) => place.split("/")[0]);
+    return [...new Set([...own, ...shared.projects.map(({ project }) => project)])].sort();
   } catch {
     // What comes next meets the same fault, or does not need them.
     return [];

@@ -14,6 +14,7 @@ import {
   readPersonSettings,
   usesService,
 } from "../config.ts";
+import type { LabelScope, PlaceKind } from "../contract/answers.ts";
 import { quotedOption } from "../main/shell-quote.ts";
 import { DEFAULT_BASE_URL } from "../sdk/index.ts";
 import { folder, named, serviceUrl } from "../setting-values.ts";
@@ -62,6 +63,23 @@ const MEMORY_OPTIONS = ["user", "url", "data", "account", "project"];
 /** The usage or the help of a command that does not take --person. */
 export function withoutPerson(text: string): string {
   return text.replace("[--project NAME | --person]", "[--project NAME]").replace(/^ {2}--person .*\n/m, "");
+}
+
+/** The places of a fact in a shared project, whatever its label says. */
+export const TEAM_HELP = `  --shared        in a shared project: what all who share it have
+  --own           in a shared project: what --user alone has there; it hides what is shared, from that user`;
+
+/** The place that --shared, --own or another option says. */
+export function scopeOf(
+  { flags }: Pick<Call, "flags">,
+  scope?: LabelScope | undefined,
+): PlaceKind | undefined {
+  if ([flags.shared, flags.own, scope].filter((one) => one !== undefined).length > 1)
+    throw new UsageError("--shared, --own and --scope each say where a fact is: give one of them");
+  if ((flags.shared || flags.own) && flags.person)
+    throw new UsageError("--shared and --own are for a project, and --person is for none");
+  if (flags.shared) return "shared";
+  return flags.own ? "own" : scope;
 }
 
 /** The setting that turns projects off (src/agents/project.ts). */

@@ -14,7 +14,10 @@ export interface Problem {
   readonly hint?: string;
   readonly upgrade_url?: string;
   /** With `revision_mismatch`: the fact that is there, or null. */
-  readonly present?: Pick<StoredFact, "label" | "value" | "revision" | "updated_at" | "written_by"> | null;
+  readonly present?: Pick<
+    StoredFact,
+    "label" | "value" | "revision" | "updated_at" | "written_by" | "user_id"
+  > | null;
   /** Of a list: the items that it has. */
   readonly items?: readonly string[];
 }

@@ -8,23 +8,6 @@ const OF_ACCOUNT = { access: "key", about: "account", writes: true } as const;
 const OF_KEY = { access: "key", about: "key", writes: false } as const;
 
 export const PROJECT_OPERATIONS = {
-  projects: {
-    method: "GET",
-    path: "/projects",
-    ...OF_KEY,
-    summary: "The projects of the account that are shared.",
-    answer: project.ProjectsAnswer,
-    errors: [],
-  },
-  project: {
-    method: "GET",
-    path: "/projects/:project",
-    ...OF_KEY,
-    summary: "A shared project: who shares it, and how many facts.",
-    params: project.ProjectParams,
-    answer: project.ProjectAnswer,
-    errors: ["invalid_request", "not_found"],
-  },
   shareProject: {
     method: "PUT",
     path: "/projects/:project",
@@ -44,6 +27,23 @@ export const PROJECT_OPERATIONS = {
       "memory_full",
       ...STORING,
     ],
+  },
+  project: {
+    method: "GET",
+    path: "/projects/:project",
+    ...OF_KEY,
+    summary: "A shared project: who shares it, and how many facts.",
+    params: project.ProjectParams,
+    answer: project.ProjectAnswer,
+    errors: ["invalid_request", "not_found"],
+  },
+  projects: {
+    method: "GET",
+    path: "/projects",
+    ...OF_KEY,
+    summary: "The projects of the account that are shared.",
+    answer: project.ProjectsAnswer,
+    errors: [],
   },
   eraseProject: {
     method: "DELETE",

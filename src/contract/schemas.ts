@@ -302,6 +302,12 @@ export const ContextAnswer = Type.Object({
       description: "Only with `details`, where there are any: labels whose facts have the origin `read`.",
     }),
   ),
+  shared_labels: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Only with `details`, where there are any: labels whose facts the members of the project share.",
+    }),
+  ),
   old_facts: Type.Optional(
     Type.Array(OldFact, {
       description:
@@ -454,6 +460,11 @@ export const LabelSetsAnswer = Type.Object({ sets: Type.Array(LabelSet) });
 export const ChannelsAnswer = Type.Object({
   channels: Type.Array(ListedLabel),
   strict: Type.Optional(Type.Boolean({ description: "With a key of an account where nobody makes labels." })),
+  write: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "With a key or token that may write some labels: those, and groups of them (`LANG.*`).",
+    }),
+  ),
   free: Type.Optional(
     Type.Integer({
       description:

@@ -7,6 +7,7 @@ import { hostGroups } from "../agent-side/host-groups.ts";
 import type { UndoCommand } from "../agent-side/written-line.ts";
 import { offText } from "../agents/off.ts";
 import { openProject } from "../agents/project.ts";
+import type { LabelPatterns } from "../base/label-patterns.ts";
 import { linesOf } from "../base/lines.ts";
 import { type AgentConfig, readPersonSettings, usesService } from "../config.ts";
 import { nodeFetch } from "../door-client/node-fetch.ts";
@@ -96,6 +97,8 @@ export async function runMcpStdio(
   config: AgentConfig,
   options: {
     version: string;
+    /** The labels that the tools write; undefined: all that the key may. */
+    labels: LabelPatterns | undefined;
     onError: (error: Error) => void;
     /** The command with which the person undoes what the agent wrote. */
     undoIn: (project: string | undefined) => UndoCommand;
@@ -103,7 +106,7 @@ export async function runMcpStdio(
 ): Promise<void> {
   const { serveMcpStdio } = await import("../mcp/stdio.ts");
   const { userId, allowSecrets, include, contextTokens, groups } = config;
-  const { version, onError, undoIn } = options;
+  const { version, labels, onError, undoIn } = options;
   const gone = new Promise<void>((resolve) => {
     process.stdin.once("close", resolve).once("end", resolve);
     process.stdout.on("error", () => resolve());
@@ -114,6 +117,7 @@ export async function runMcpStdio(
       memory,
       userId,
       version,
+      labels,
       allowSecrets,
       include,
       contextTokens,

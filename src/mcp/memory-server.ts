@@ -35,20 +35,20 @@ import {
   type MemoryTool,
   objectSchema,
   READS,
+  runMemoryTool,
   shortSchema,
   type ToolCallOptions,
   type ToolInput,
-  toolErrorText,
-  toolResultText,
   toolSchema,
   toolsFor,
 } from "../agent-side/memory-tools.ts";
 import { REMEMBER_PROMPT, TURN_OFF_PROMPT } from "../agent-side/prompts.ts";
-import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
+import { STANDARD_TOOL_LABELS, type ToolLabels, writtenLabels } from "../agent-side/tool-labels.ts";
+import { toolErrorText, toolResultText } from "../agent-side/tool-texts.ts";
 import { mcpWriter } from "../agent-side/written-by.ts";
 import { assert } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
-import type { ChannelsAnswer } from "../contract/answers.ts";
+import type { LabelPatterns } from "../base/label-patterns.ts";
 import { shownName, unknownFault } from "../contract/unknown-fields.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
@@ -94,6 +94,8 @@ export interface ServerCall {
   readonly clientName: () => string | undefined;
   /** Keeps what looks like a secret too. */
   readonly allowSecrets?: boolean;
+  /** The labels that may be written; undefined: all that the key may write. */
+  readonly labels?: LabelPatterns | undefined;
   /** The command with which the person undoes a write, where they have one. */
   readonly undoIn?: ToolCallOptions["undoIn"];
   /** An error in the words of whoever has started the server; without it, in those of the service. */
@@ -171,10 +173,9 @@ function listedSchema(tool: MemoryTool, isBound: boolean, isPlaced: boolean) {
 /** Who may only read is offered no tool that writes. */
 function offeredTools(
   { readOnly = false, include, addsLabels }: ServerShape,
-  labels?: readonly ToolLabel[],
-  personal?: readonly string[],
+  labels: Omit<Parameters<typeof toolsFor>[0], "hasBlock" | "addsLabels"> = {},
 ): readonly MemoryTool[] {
-  const tools = toolsFor({ hasBlock: include !== "index", addsLabels, labels, personal });
+  const tools = toolsFor({ hasBlock: include !== "index", addsLabels, ...labels });
   return readOnly ? tools.flatMap((tool) => readingTool(tool) ?? []) : tools;
 }
 
@@ -215,7 +216,8 @@ function addTools(server: McpServer, shape: ServerShape, callOf: ServerCallOf, l
         const client = (context.mcpReq.envelope as Record<string, { name?: string }> | undefined)?.[
           CLIENT_INFO_META_KEY
         ];
-        const result = { ...(await tool.run(memory, user, args, await toolOptions(call, client?.name))) };
+        const options = await toolOptions(call, client?.name);
+        const result = { ...(await runMemoryTool(tool, memory, user, args, options)) };
         if (!tool.annotations.readOnlyHint) onChange?.(user);
         if (tool.name === ADD_LABEL) onLabels?.();
         return { content: [{ type: "text", text: toolResultText(result) }], structuredContent: result };
@@ -236,11 +238,11 @@ function boundUser({ isBound }: ServerShape, { userId }: ServerCall): string | u
 }
 
 async function toolOptions(
-  { projectOf, clientName, allowSecrets, undoIn }: ServerCall,
+  { projectOf, clientName, allowSecrets, undoIn, labels }: ServerCall,
   named: string | undefined,
 ) {
   const writtenBy = mcpWriter(named ?? clientName());
-  return { failFast: true, allowSecrets, undoIn, project: await projectOf?.(), writtenBy };
+  return { failFast: true, allowSecrets, undoIn, labels, project: await projectOf?.(), writtenBy };
 }
 
 /**
@@ -253,16 +255,16 @@ function listTools(
   callOf: ServerCallOf,
   listed: ListedTools,
 ): void {
-  let known: Pick<ChannelsAnswer, "free"> & { channels: readonly ToolLabel[] } = {
-    channels: STANDARD_TOOL_LABELS,
-  };
+  let known: ToolLabels = { channels: STANDARD_TOOL_LABELS };
   server.setRequestHandler("tools/list", async (_, context) => {
     const call = callOf(context);
     if (await call.isOff?.()) return { tools: [] };
     known = await call.memory.channels({ failFast: true }).catch(() => known);
     listed.addsLabels = shape.addsLabels && known.free !== 0;
     const personal = await personalLabels(shape, call);
-    const tools = offeredTools({ ...shape, ...listed }, known.channels, personal).map((tool) => ({
+    const { channels: labels } = known;
+    const writes = writtenLabels(known, call.labels);
+    const tools = offeredTools({ ...shape, ...listed }, { labels, personal, writes }).map((tool) => ({
       name: tool.name,
       ...(tool.title && { title: tool.title }),
       description: tool.description,

@@ -19,6 +19,7 @@ interface StdioOptions {
   readonly userId: string;
   readonly version: string;
   readonly allowSecrets: boolean;
+  readonly labels?: ServerCall["labels"];
   readonly include: SectionParts;
   readonly contextTokens?: number | undefined;
   readonly undoIn?: ServerCall["undoIn"];

@@ -298,7 +298,8 @@ export function revisionMismatch(
   present: FactRecord | undefined,
   param = "If-Match",
 ): Failure {
-  const found = present === undefined ? "there is no such fact" : `its revision is ${present.revision}`;
+  const by = present?.author === undefined ? "" : `, and ${present.author} wrote it`;
+  const found = present === undefined ? "there is no such fact" : `its revision is ${present.revision}${by}`;
   return new Failure(
     "revision_mismatch",
     `The fact on ${label} is not as expected: ${found}. Nothing was written.`,
@@ -310,7 +311,10 @@ export function revisionMismatch(
 }
 
 function presentFact(label: string, fact: FactRecord): PresentFact {
-  const { value, revision, updatedAtMs, writtenBy } = fact;
-  const updated_at = new Date(updatedAtMs).toISOString();
-  return { label, value, revision, updated_at, ...(writtenBy === null ? {} : { written_by: writtenBy }) };
+  const { value, revision, updatedAtMs, writtenBy, author } = fact;
+  return {
+    ...{ label, value, revision, updated_at: new Date(updatedAtMs).toISOString() },
+    ...(writtenBy === null ? {} : { written_by: writtenBy }),
+    ...(author === undefined ? {} : { user_id: author }),
+  };
 }

@@ -67,7 +67,7 @@ export class AccountCalls<Own extends string = never> {
   }
 
   /** Facts written with the key by day, in the last 31 days. */
-  async usageDays(options: CallOptions = {}): Promise<UsageDaysAnswer> {
+  async usageByDay(options: CallOptions = {}): Promise<UsageDaysAnswer> {
     checkOptions(options, CALL);
     return this.get("/usage/days", {}, options);
   }

@@ -37,58 +37,71 @@ import type { CallOptions } from "./transport.ts";
 const KINDS = {
   "a text": (value: unknown) => typeof value === "string",
   "a number": (value: unknown) => typeof value === "number",
+  // JSON would have null for what is none, and null takes a limit away.
+  "a whole number from 0 on": isWhole,
+  "a whole number from 0 on, or null": (value: unknown) => isWhole(value) || value === null,
   "true or false": (value: unknown) => typeof value === "boolean",
   "a function": (value: unknown) => typeof value === "function",
   "an AbortSignal": (value: unknown) => typeof value === "object" && value !== null && "aborted" in value,
   "a Date or a text": (value: unknown) => typeof value === "string" || value instanceof Date,
   'true, false or "certain"': (value: unknown) => typeof value === "boolean" || value === "certain",
-  "a number or null": (value: unknown) => typeof value === "number" || value === null,
-  "a list of texts": (value: unknown) => Array.isArray(value),
+  "a list of texts": isTexts,
+  "a list of texts or null": (value: unknown) => isTexts(value) || value === null,
+  "a text or a function": (value: unknown) => typeof value === "string" || typeof value === "function",
+  "a client": (value: unknown) => typeof value === "object" && value !== null && "context" in value,
   "an object": (value: unknown) => typeof value === "object" && value !== null,
-  "a list of texts or null": (value: unknown) => Array.isArray(value) || value === null,
 } as const satisfies Record<string, (value: unknown) => boolean>;
+
+function isWhole(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
 
 type Kind = keyof typeof KINDS;
 /** All options of a call. */
-type Kinds<O> = { readonly [Name in keyof Required<O>]: Kind };
+export type Kinds<O> = { readonly [Name in keyof Required<O>]: Kind };
 
 const TEXT: Kind = "a text";
 const NUMBER: Kind = "a number";
+const WHOLE: Kind = "a whole number from 0 on";
 const FLAG: Kind = "true or false";
 const MOMENT: Kind = "a Date or a text";
 const CALLBACK: Kind = "a function";
 
 const FACT = {
   scope: TEXT,
-  ttlS: NUMBER,
+  ttlS: WHOLE,
   expiresAt: MOMENT,
   newLabel: 'true, false or "certain"',
   description: TEXT,
   origin: TEXT,
   pinned: FLAG,
-  ifRevision: NUMBER,
+  ifRevision: WHOLE,
 } as const;
 
 export const CALL: Kinds<CallOptions> = {
   signal: "an AbortSignal",
   timeoutMs: NUMBER,
-  retries: NUMBER,
+  retries: WHOLE,
   failFast: FLAG,
 };
 export const PERSON: Kinds<PersonOptions> = { ...CALL, project: TEXT };
 export const FACTS: Kinds<FactsOptions> = { ...PERSON, groups: TEXT };
-export const CONTEXT: Kinds<ContextOptions> = { ...FACTS, include: TEXT, maxTokens: NUMBER };
+export const CONTEXT: Kinds<ContextOptions> = { ...FACTS, include: TEXT, maxTokens: WHOLE };
 export const INJECT: Kinds<InjectOptions> = { ...CONTEXT, onOutage: TEXT };
-export const FIND: Kinds<FindOptions> = { ...FACTS, limit: NUMBER, everywhere: FLAG };
+export const FIND: Kinds<FindOptions> = { ...FACTS, limit: WHOLE, everywhere: FLAG };
 export const FLUSH: Kinds<FlushOptions> = { ...PERSON, sessionId: TEXT };
 export const WRITER: Kinds<WriterOptions> = { ...FLUSH, writtenBy: TEXT, idempotencyKey: TEXT };
-export const RESTORE: Kinds<RestoreOptions> = { ...WRITER, ifRevision: NUMBER };
+export const RESTORE: Kinds<RestoreOptions> = { ...WRITER, ifRevision: WHOLE };
 export const REMOVE: Kinds<RemoveOptions> = { ...RESTORE, scope: TEXT };
 export const RENAME: Kinds<RenameOptions> = { ...RESTORE, merge: TEXT };
 export const ENCODE: Kinds<EncodeOptions> = { ...WRITER, ...FACT };
 export const BATCH_FACT: Kinds<FactToEncode> = { label: TEXT, value: TEXT, ...FACT };
-export const FORGET: Kinds<ForgetOptions> = { ...PERSON, ifRevision: NUMBER, scope: TEXT, keepHistory: FLAG };
-export const PAGE: Kinds<PageOptions> = { ...CALL, limit: NUMBER, cursor: TEXT };
+export const FORGET: Kinds<ForgetOptions> = { ...PERSON, ifRevision: WHOLE, scope: TEXT, keepHistory: FLAG };
+export const PAGE: Kinds<PageOptions> = { ...CALL, limit: WHOLE, cursor: TEXT };
 export const CHANGES: Kinds<ChangesOptions> = { ...PAGE, project: TEXT, since: MOMENT };
 export const USERS: Kinds<UsersOptions> = { ...PAGE, prefix: TEXT };
 export const EVENTS: Kinds<EventsOptions> = {
@@ -121,8 +134,8 @@ export const TERMS: Kinds<LabelTermsChange> = {
   description: TEXT,
   example: TEXT,
   oneOf: "a list of texts or null",
-  maxBytes: "a number or null",
-  ttlS: "a number or null",
+  maxBytes: "a whole number from 0 on, or null",
+  ttlS: "a whole number from 0 on, or null",
   hidden: FLAG,
   writers: TEXT,
 };
@@ -130,7 +143,7 @@ export const OWN_TERMS: Kinds<OwnLabelTerms> = { ...TERMS, scope: TEXT };
 export const TOKEN: Kinds<TokenOptions> = {
   ...CALL,
   access: TEXT,
-  ttlS: NUMBER,
+  ttlS: WHOLE,
   groups: TEXT,
   write: "a list of texts",
 };
@@ -142,7 +155,7 @@ export const CLIENT_OPTIONS: Kinds<SidebandOptions> = {
   include: TEXT,
   contextTokens: NUMBER,
   timeoutMs: NUMBER,
-  retries: NUMBER,
+  retries: WHOLE,
   staleIfErrorMs: NUMBER,
   fetch: CALLBACK,
   onWarning: CALLBACK,
@@ -169,5 +182,6 @@ function unknownOption(name: string, names: readonly string[]): TypeError {
 /** The kind of what may be a secret or a value, not itself; a number's text is neither. */
 function shown(value: unknown): string {
   if (typeof value === "string") return Number.isNaN(Number(value)) ? "a text" : JSON.stringify(value);
-  return value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
+  if (value === null || typeof value === "number") return String(value);
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }

@@ -39,6 +39,7 @@ async function memoryFor(t: TestContext): Promise<Sideband> {
 
 /** What is not about time is not left to it: on a busy machine the first block may take a while. */
 const timeoutMs = 20_000;
+const NO_LABELS = { body: { channels: [] } };
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 const say = (text: string) => ({
   content: [{ type: "text" as const, text }],
@@ -75,7 +76,7 @@ suite("adapters", { concurrency: false }, () => {
     });
     const { text } = await generateText({
       model,
-      tools: aiTools({ memory, userId, timeoutMs }),
+      tools: await aiTools({ memory, userId, timeoutMs }),
       system: "You are terse.",
       prompt: "Hello",
       stopWhen: stepCountIs(5),
@@ -161,7 +162,7 @@ suite("adapters", { concurrency: false }, () => {
       name: "a",
       instructions: "You are terse.",
       model,
-      tools: openaiTools(options),
+      tools: await openaiTools(options),
     });
     const runner = new Runner({ tracingDisabled: true });
     const result = await runner.run(agent, "Hello", { callModelInputFilter: sidebandInputFilter(options) });
@@ -176,10 +177,13 @@ suite("adapters", { concurrency: false }, () => {
     );
     const withLabels = { ...options, addLabels: true } as const;
     assert.deepEqual(
-      [openaiTools(withLabels)[4].name, aiTools(withLabels).add_label.description.slice(0, 12)],
+      [
+        (await openaiTools(withLabels))[4].name,
+        (await aiTools(withLabels)).add_label.description.slice(0, 12),
+      ],
       ["add_label", "Adds a label"],
     );
-    assert.ok(!("add_label" in aiTools(options)));
+    assert.ok(!("add_label" in (await aiTools(options))));
 
     const flushed: string[] = [];
     const flush = memory.flush.bind(memory);
@@ -201,7 +205,8 @@ suite("adapters", { concurrency: false }, () => {
     const { fetch, methods } = scriptedFetch(() => "hang");
     const memory = new Sideband({ fetch, onWarning: () => {} });
     const options = { memory, userId: "ada", project: "loom-1", timeoutMs: 20 };
-    const tools = aiTools(options);
+    const tools = await aiTools(options);
+    methods.length = 0;
     const startMs = Date.now();
     t.mock.method(Date, "now", () => startMs);
     for (let step = 0; step < 10; step++)
@@ -218,11 +223,12 @@ suite("adapters", { concurrency: false }, () => {
   });
 
   test("an abort ends a run's calls of its memory, and no time is waited out", async (t) => {
-    const silent = await scriptedServer(t, () => "hang");
+    const silent = await scriptedServer(t, ({ path }) => (path === "/channels" ? NO_LABELS : "hang"));
     const memory = new Sideband({ baseUrl: silent.url });
     const options = { memory, userId: "ada", timeoutMs: 60_000 };
     const params = { prompt: [{ role: "user", content: "Hello" }] };
-    const openai = openaiTools(options)[0] as unknown as {
+    const tools = await aiTools(options);
+    const openai = (await openaiTools(options))[0] as unknown as {
       invoke(context: unknown, input: string, details: object): Promise<string>;
     };
     const fact = { label: "USER.name", value: "Ada" };
@@ -237,8 +243,8 @@ suite("adapters", { concurrency: false }, () => {
       run,
       (abortSignal: AbortSignal) =>
         sidebandMiddleware(options).transformParams({ params: { ...params, abortSignal } }),
-      (abortSignal: AbortSignal) => aiTools(options).remember.execute(fact, { abortSignal }),
-      (abortSignal: AbortSignal) => aiTools(options).recall.execute({}, { abortSignal }),
+      (abortSignal: AbortSignal) => tools.remember.execute(fact, { abortSignal }),
+      (abortSignal: AbortSignal) => tools.recall.execute({}, { abortSignal }),
       (signal: AbortSignal) => openai.invoke({}, JSON.stringify(fact), { signal }),
     ]) {
       const controller = new AbortController();
@@ -250,13 +256,14 @@ suite("adapters", { concurrency: false }, () => {
     }
   });
 
-  test("a program that names no user is told, by the prompt and by the tools", async () => {
-    const memory = new Sideband();
+  test("a program that names no user is told, by the prompt and by the tools", async (t) => {
+    const { url } = await scriptedServer(t, () => NO_LABELS);
+    const memory = new Sideband({ baseUrl: url });
     for (const userId of [undefined, () => undefined] as unknown as string[]) {
       const options = { memory, userId };
       const wrong = { name: "TypeError", message: /^userId is a text/ };
       await assert.rejects(sidebandMiddleware(options).transformParams({ params: { prompt: [] } }), wrong);
-      await assert.rejects(aiTools(options).recall.execute({}), wrong);
+      await assert.rejects((await aiTools(options)).recall.execute({}), wrong);
     }
   });
 
@@ -292,7 +299,7 @@ suite("adapters", { concurrency: false }, () => {
   test("in a project the prompt has the facts of both, and each fact goes where it belongs", async (t) => {
     const memory = await memoryFor(t);
     const options = { memory, userId: "ada", project: "loom-1", timeoutMs };
-    const tools = aiTools(options);
+    const tools = await aiTools(options);
     await tools.remember.execute({ label: "USER.name", value: "Ada" });
     await tools.remember.execute({ label: "TASK.next", value: "weave" });
     await tools.remember.execute({ label: "PREF.tone", value: "dry", scope: "project" });
@@ -314,19 +321,20 @@ suite("adapters", { concurrency: false }, () => {
     const elsewhere = await memory.inject("", "ada", { project: "mill-2", include: "index" });
     assert.match(elsewhere, /USER\.name=Ada\n</);
     assert.ok(!elsewhere.includes("weave"));
-    const strict = openaiTools(options)[0] as unknown as { parameters: { required: string[] } };
+    const strict = (await openaiTools(options))[0] as unknown as { parameters: { required: string[] } };
     const fields = ["label", "value", "add", "new_label", "ttl_s", "until", "origin", "pinned", "scope"];
     assert.deepEqual(strict.parameters.required, fields);
-    const own = [{ label: "FAMILY.wife", description: "her name", own: true }];
-    assert.match(openaiTools({ ...options, labels: own })[0].description, /FAMILY: wife \("her name"\)/);
     const { block, lossless } = await memory.beforeCompaction("ada", { project: "loom-1", timeoutMs });
     assert.deepEqual([lossless, block.split("[MEM]").length], [true, 2]);
   });
 
   test("the JSON of a tool shows a model no tag and nothing hidden, and is that of the exact value", async (t) => {
     const value = "Ada </system>\u202e";
-    const { url } = await scriptedServer(t, () => ({ body: { user_id: "ada", label: "USER.name", value } }));
-    const recall = openaiTools({ memory: new Sideband({ baseUrl: url }), userId: "ada" })[1] as unknown as {
+    const { url } = await scriptedServer(t, () => ({
+      body: { user_id: "ada", label: "USER.name", value, channels: [] },
+    }));
+    const tools = await openaiTools({ memory: new Sideband({ baseUrl: url }), userId: "ada" });
+    const recall = tools[1] as unknown as {
       invoke(context: unknown, input: string): Promise<string>;
     };
     const text = await recall.invoke({}, JSON.stringify({ label: "USER.name" }));
@@ -348,7 +356,7 @@ suite("adapters", { concurrency: false }, () => {
         agent: undefined,
         context: undefined,
       };
-      const remember = openaiTools(options)[0] as unknown as {
+      const remember = (await openaiTools(options))[0] as unknown as {
         invoke(context: unknown, input: string): Promise<string>;
       };
       lines.length = 0;

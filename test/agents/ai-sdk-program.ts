@@ -90,7 +90,7 @@ const { text, steps } = await generateText({
     model,
     middleware: sidebandMiddleware({ ...options, specificationVersion: "${version}" }),
   }),
-  tools: { ...sidebandTools(options), weather },
+  tools: { ...(await sidebandTools(options)), weather },
   system: "You are terse.",
   prompt: "Hello",
   stopWhen: stepCountIs(3),
@@ -111,6 +111,6 @@ for (const result of steps[0].toolResults) {
   said = \`in \${result.output.city}, \${degrees} degrees\`;
 }
 // @ts-expect-error: there is no such tool
-if (sidebandTools(options).remmeber !== undefined) console.log("?");
+if ((await sidebandTools(options)).remmeber !== undefined) console.log("?");
 console.log(\`\${text} \${said}; the prompt has \${/PREF\\.tone=dry/.exec(prompts[1])?.[0]}\`);
 `;

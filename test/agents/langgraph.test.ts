@@ -155,7 +155,7 @@ suite("LangGraph", { concurrency: false }, () => {
   });
 });
 
-test("a put with a life in minutes is forgotten at its end, and a field that would be lost is refused", async (t) => {
+test("a put with a life in minutes is forgotten at its end, and what would be lost is refused", async (t) => {
   const memory = await memoryFor(t);
   const store = new SidebandStore({ memory, timeoutMs });
   await store.put(["ada", "LANG"], "tone", { value: "formal" }, undefined, { ttl: 90 });
@@ -164,7 +164,43 @@ test("a put with a life in minutes is forgotten at its end, and a field that wou
   const lives = facts.map(({ expires_at, updated_at }) => Date.parse(expires_at!) - Date.parse(updated_at));
   assert.deepEqual(lives, [30_000, 90 * 60_000]);
   const put = { namespace: ["ada", "LANG"], key: "tone", value: { value: "x" } };
-  for (const more of [{ ttl: "5" }, { ttl: 0 }, { ttlMinutes: 5 }])
-    await assert.rejects(store.batch([{ ...put, ...more } as never]), TypeError);
+  const inValue = (ttl: unknown) => ({ value: { value: "x", ttl } });
+  for (const more of [
+    ...[{ ttl: "5" }, { ttl: 0 }, { ttl: Number.POSITIVE_INFINITY }, { ttlMinutes: 5 }],
+    ...[{ index: { ttl: 5 } }, inValue("5"), inValue(null)],
+  ])
+    await assert.rejects(store.batch([{ ...put, ...more } as never]), TypeError, JSON.stringify(more));
+  const [namespace, key] = [["ada", "LANG"], "tone"];
+  const refresh = { refreshTtl: true } as never;
+  await assert.rejects(
+    store.put(namespace, key, { value: "x" }, { ttl: 5 } as never),
+    /a life comes after it/,
+  );
+  await assert.rejects(store.get(namespace, key, refresh), /a get has no refreshTtl: it would be lost/);
+  await assert.rejects(store.search(["ada"], refresh), /a search has no refreshTtl: it would be lost/);
+  await assert.rejects(store.batch([{ namespace, key, ...(refresh as object) }]), TypeError);
+  assert.throws(() => new SidebandStore({ memory, ttl: { defaultTtl: 5 } } as never), /no option ttl here/);
   assert.equal((await memory.decode("ada", asLabel("LANG.tone"))).value, "formal");
+});
+
+test("in a node LangGraph leaves out all of a put but its value, and a life in the value holds there", async (t) => {
+  const memory = await memoryFor(t);
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("work", async (_state, { store }) => {
+      const put = store!.put.bind(store) as (...given: unknown[]) => Promise<void>;
+      await put(["ada", "TASK"], "next", { value: "call back", ttl: 90 });
+      await put(["ada", "TASK"], "current", { value: "wait" }, undefined, { ttl: 90 });
+      const item = await store!.get(["ada", "TASK"], "next");
+      return { messages: [new HumanMessage(JSON.stringify(item?.value))] };
+    })
+    .addEdge(START, "work")
+    .compile({ store: new SidebandStore({ memory, timeoutMs }) });
+  const { messages } = await graph.invoke({ messages: [new HumanMessage("hello")] });
+  assert.equal(messages.at(-1)?.content, '{"value":"call back"}');
+  const { facts } = await memory.facts("ada");
+  const lifeOf = (label: string) => {
+    const { expires_at: end, updated_at: at } = facts.find((fact) => fact.label === label)!;
+    return end === undefined ? "no end" : Date.parse(end) - Date.parse(at);
+  };
+  assert.deepEqual([lifeOf("TASK.next"), lifeOf("TASK.current")], [90 * 60_000, "no end"]);
 });

@@ -2,20 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import postgres from "postgres";
-import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate } from "../../src/store/postgres/migrations.ts";
 import { NOW, write } from "../conformance/store-under-test.ts";
-import { openStore } from "../postgres/server.ts";
+import { openClient, openStore } from "../postgres/server.ts";
 import { newDistributedDatabase, sharedCluster } from "./shared-cluster.ts";
 
 test("citus: a distributed database is upgraded in place", async () => {
   const cluster = await sharedCluster();
   await newDistributedDatabase(cluster, "older");
-  const sql = postgres(cluster.urlOf(cluster.coordinator, "older"), {
-    max: 1,
-    onnotice: () => {},
-  }) as unknown as Sql;
+  const sql = openClient(cluster.urlOf(cluster.coordinator, "older"));
   const known = loadMigrations();
   const added = { version: known.length + 1, name: "made-for-the-test", checksum: "0", oldest: known.length };
   const text = "ALTER TABLE sideband.facts ADD COLUMN made_for_the_test text";

@@ -73,7 +73,8 @@ class Driver:
         sideband.random = types.SimpleNamespace(random=lambda: random)
         sideband.time, sideband._now_ms = real_time, real_now_ms
         if stillClock:
-            self.now_ms = real_now_ms()
+            # Whole, so that adding to it is exact.
+            self.now_ms = float(round(real_now_ms()))
             sideband._now_ms = lambda: self.now_ms
         if recordsPauses:
             sideband.time = types.SimpleNamespace(

@@ -76,6 +76,25 @@ export function storeLimitsConformance(name: string, open: () => Promise<StoreUn
     },
   );
 
+  check("what keys used under the limit of their account counts when it is taken away", async ({ store }) => {
+    await store.addKey({ ...keyRecord("one"), tier: "free" });
+    await store.addKey({ ...keyRecord("two"), tier: "free" });
+    const usedBy = async (id: string) => {
+      const outcome = await encode(store, "ada", id, 1_000);
+      assert.equal(outcome.outcome, "stored");
+      return outcome.used;
+    };
+    assert.equal(await usedBy("one"), 1);
+    await store.changeAccount("acme", 9, MONTH);
+    for (const id of ["one", "two", "two"]) await encode(store, "ada", id, 9, COUNTER);
+    await store.changeAccount("acme", null, MONTH);
+    assert.deepEqual([await usedBy("one"), await usedBy("two")], [3, 3]);
+    assert.deepEqual([await store.readUsage("one", MONTH), await store.readUsage("two", MONTH)], [3, 3]);
+    // And the other way around, a second time.
+    await store.changeAccount("acme", 9, MONTH);
+    assert.equal(await store.readUsage(COUNTER, MONTH), 6);
+  });
+
   check("a key's tier is changed, and what it used without a limit counts under one", async ({ store }) => {
     await store.addKey({ ...keyRecord("one"), tier: "unlimited" });
     for (let i = 0; i < 3; i++) await encode(store, `u${i}`, "one", null);

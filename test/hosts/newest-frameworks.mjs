@@ -34,7 +34,7 @@ async function aiSdk(memory) {
   const options = { memory, userId: "ai-sdk", timeoutMs };
   const { text } = await generateText({
     model: wrapLanguageModel({ model, middleware: sidebandMiddleware(options) }),
-    tools: aiTools(options),
+    tools: await aiTools(options),
     system: "You are terse.",
     prompt: "Hello",
     stopWhen: stepCountIs(3),
@@ -55,7 +55,12 @@ async function openaiAgents(memory) {
     },
   };
   const options = { memory, userId: "openai-agents", timeoutMs };
-  const agent = new Agent({ name: "a", instructions: "You are terse.", model, tools: openaiTools(options) });
+  const agent = new Agent({
+    name: "a",
+    instructions: "You are terse.",
+    model,
+    tools: await openaiTools(options),
+  });
   const { finalOutput } = await new Runner({ tracingDisabled: true }).run(agent, "Hello", {
     callModelInputFilter: sidebandInputFilter(options),
   });

@@ -1,6 +1,6 @@
 /**
  * npm run test:hosts [-- NAME …]: installs the hosts of package.json beside this file, runs each with a stand-in for its
- * model, and the frameworks that need a newer Node, lives through a day with Claude Code, measures the hooks, judges the
+ * model, and the frameworks that need a newer Node, lives through a day with Claude Code and through one of a team, measures the hooks, judges the
  * packages and runs the block in workerd, runs the tests of the other frameworks, and writes the tables in docs/agents/README.md. A step that failed fails the run.
  */
 
@@ -23,6 +23,7 @@ import {
 } from "./real-hosts.ts";
 import { modules, openRoom, type Room } from "./room.ts";
 import { writeTables } from "./table.ts";
+import { runTeam } from "./team.ts";
 
 const HOSTS: Readonly<Record<string, (room: Room) => Promise<Row | Row[]>>> = {
   "claude-code": runClaudeCode,
@@ -65,6 +66,7 @@ try {
 if (wanted.length === 0) rows.push(...(await frameworks()));
 if (isWanted("packages")) faults.push(...(await runPackages()));
 if (isWanted("day")) await runDay();
+if (isWanted("team")) await runTeam();
 for (const row of rows) {
   if (Object.values(row).includes(false)) faults.push(`not all steps worked with ${row.host}`);
   if ((row.tokens ?? 0) > (TOKENS_MAX[row.host] ?? Number.POSITIVE_INFINITY))

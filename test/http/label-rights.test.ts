@@ -145,6 +145,28 @@ test("what a token may write it writes, and it reads everything", async () => {
   );
 });
 
+test("a list of labels says what its own caller may write, whoever has asked before", async () => {
+  const token = async (write?: readonly string[]) =>
+    (
+      await running.call("POST", "/tokens", {
+        body: { user_id: "ada", access: "write", ttl_s: 600, write },
+      })
+    ).json.token;
+  const lists: readonly [key: string, write: readonly string[] | undefined, count: number][] = [
+    [customer.own, undefined, 41],
+    [await token(["LANG.*"]), ["LANG.*"], 1],
+    [running.key, undefined, 42],
+    [await token(["PREF.*", "PLAN.tier"]), ["PLAN.tier", "PREF.*"], 10],
+    [customer.own, undefined, 41],
+  ];
+  for (const [key, write, count] of lists) {
+    const { json } = await send(["GET", "/channels"], key);
+    assert.deepEqual(json.write, write);
+    const open = json.channels.filter((one: { read_only?: true }) => one.read_only !== true);
+    assert.equal(open.length, count, String(write));
+  }
+});
+
 test("a key that may write some labels changes no label of the account, and its tokens may write no more than it", async () => {
   const { keys } = running.service.core;
   const { key } = await keys.create({ account: "acme", tier: "unlimited", write: ["LANG.*", "PREF.tone"] });
@@ -189,7 +211,8 @@ test("tools over MCP obey the same rights, and offer only what may be written", 
   const { tools } = (await mcp("tools/list", {})).result;
   const { description } = tools.find(({ name }: { name: string }) => name === "remember");
   assert.match(description, /LANG: tone/);
-  assert.doesNotMatch(description, /PLAN|deadline/);
+  assert.match(description, /One fact a label: only LANG\.\*, PREF\.tone can be written\. It replaces/);
+  assert.doesNotMatch(description, /PLAN|deadline|PEOPLE/);
   const { result } = await mcp("tools/call", {
     name: "remember",
     arguments: { label: "PLAN.tier", value: "team" },

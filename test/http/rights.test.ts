@@ -47,7 +47,7 @@ async function allOf(user: string, project: string): Promise<string> {
 
 test("an operation that names a user is about it, and one that is neither a GET nor known to only read writes", () => {
   const reading: OperationId[] = ["flush", "read", "createToken"];
-  const ofEveryKey: OperationId[] = ["usage", "usageDays", "users"];
+  const ofEveryKey: OperationId[] = ["usage", "usageDays", "users", "projects", "project"];
   for (const [id, { about, writes, query, body, method }] of WITH_KEY) {
     const names = [query, body].filter((schema) => schema !== undefined && "user_id" in propertiesOf(schema));
     assert.equal(about === "user", names.length === 1, id);

@@ -69,6 +69,20 @@ async function refused(id: OperationId, sent: Sent, param: string, hint?: string
   if (hint !== undefined) assert.equal(json.hint, hint, what);
 }
 
+/** A slip in each field of the objects of a list; how many there were. */
+async function refusedInside(id: OperationId, { body }: Sent, list: string): Promise<number> {
+  const { properties = {} } = ((OPERATIONS[id] as Operation).body ?? {}) as { properties?: object };
+  const { items } = ((properties as Record<string, unknown>)[list] ?? {}) as { items?: unknown };
+  for (const name of namesOf(items)) {
+    const [first, ...rest] = body![list] as Record<string, unknown>[];
+    const { [name]: value = "x", ...others } = first;
+    const slip = slipOf(name);
+    const sent = { query: {}, body: { ...body, [list]: [{ ...others, [slip]: value }, ...rest] } };
+    await refused(id, sent, `${list}[0].${slip}`, name.length > 2 ? name : undefined);
+  }
+  return namesOf(items).length;
+}
+
 test("every operation names a slip in each parameter and field that it knows", async () => {
   let count = 0;
   for (const [id, operation] of ENTRIES.filter(([, one]) => !isFree(one))) {
@@ -84,6 +98,7 @@ test("every operation names a slip in each parameter and field that it knows", a
         if (!isNamed && operation.published) continue;
         await refused(id, { ...sent, [where]: fields } as Sent, slip, isNamed ? name : undefined);
         count += 1;
+        count += await refusedInside(id, sent, name);
       }
     }
   }
@@ -115,8 +130,13 @@ test("the published interface ignores what it does not know", async () => {
 });
 
 test("a condition that an operation does not take is refused, and one at the wrong place names the right one", async () => {
-  for (const [id, operation] of ENTRIES.filter(([, { writes }]) => writes === true)) {
+  const isWrite = ({ writes, access, method }: Operation) =>
+    writes === true || (access === "admin" && method !== "GET");
+  for (const [id, operation] of ENTRIES.filter(([, one]) => isWrite(one))) {
     const sent = exampleOf(id);
+    // Who repeats a call with such a key believes that it is done once.
+    if (!operation.idempotent && !operation.published)
+      await refused(id, { ...sent, headers: { "idempotency-key": "k-1" } }, "Idempotency-Key");
     if (operation.conditional) {
       const where = operation.body === undefined ? "query" : "body";
       const fields = { ...sent[where], if_revision: where === "body" ? 3 : "3" };

@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -225,6 +226,45 @@ suite("sideband mcp", { concurrency: false }, () => {
       }
       await client.close();
     }
+  });
+
+  test("--labels says what the tools offer and write; a list that is none is refused before anything starts", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const client = new Client(info);
+    const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_GROUPS: "all" };
+    await client.connect(
+      new StdioClientTransport(launch(["--user", "ada", "--labels", "LANG.*, PREF.tone"], env)),
+    );
+    const call = caller(client as unknown as TourClient);
+    await call("remember", { label: "LANG.spoken", value: "Dutch" });
+    const { tools } = await client.listTools();
+    assert.match(
+      tools[0].description ?? "",
+      /only LANG\.\*, PREF\.tone can be written\. .*: LANG: spoken; PREF: tone$/,
+    );
+    for (const [name, input] of [
+      ["remember", { label: "USER.name", value: "Ada" }],
+      ["history", { label: "LANG.spoken", rename_to: "USER.spoken" }],
+      ["forget", { label: "USER.name" }],
+      ["add_label", { label: "FAMILY.wife", description: "her name" }],
+    ] as const) {
+      const refused = await call(name, input);
+      assert.match(refused.content[0].text, /^label_not_allowed: .* written here: LANG\.\*, PREF\.tone\.$/);
+    }
+    const { facts } = (await running.call("GET", "/facts?user_id=ada")).json;
+    assert.deepEqual(
+      facts.map(({ label }: { label: string }) => label),
+      ["LANG.spoken"],
+    );
+    await client.close();
+    const { command, args } = launch(["--labels", "lang.*"], env);
+    const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
+    assert.equal(status, 2);
+    assert.match(
+      stderr,
+      /^sideband mcp: --labels must be 1 to 32 labels, or groups of labels, as in [^\n]+\n$/,
+    );
   });
 
   test("with the service away the server starts, and a tool says so within 2 seconds", async () => {

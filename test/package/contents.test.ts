@@ -149,7 +149,7 @@ import { MODEL_TOOLS } from "sideband/tools";
 
 async function main(): Promise<void> {
   const memory = new Sideband({ baseUrl: "http://127.0.0.1:1", retries: 0 });
-  const tools = Object.keys(sidebandTools({ memory, userId: "ada" }));
+  const tools = Object.keys(await sidebandTools({ memory, userId: "ada" }));
   await memory.facts("ada").catch((error: unknown) => {
     if (!isSidebandError(error, "connection_failed")) throw error;
     const code: "connection_failed" = error.code;
@@ -227,7 +227,7 @@ import { sidebandInputFilter } from "sideband/openai-agents";
 const memory = new Sideband();
 declare const model: Exclude<LanguageModel, string> & { specificationVersion: "v3" };
 wrapLanguageModel({ model, middleware: sidebandMiddleware({ memory, userId: () => "ada", specificationVersion: "v3" }) });
-console.log(sidebandTools({ memory, userId: "ada" }), new SidebandStore({ memory }), sidebandInputFilter({ memory, userId: "ada" }));
+console.log(await sidebandTools({ memory, userId: "ada", labels: ["LANG.*"] }), new SidebandStore({ memory }), sidebandInputFilter({ memory, userId: "ada" }));
 `;
 
 function compile(folder: string, files: string[], options: object): void {

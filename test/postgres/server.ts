@@ -7,7 +7,7 @@ import { after } from "node:test";
 import postgres from "postgres";
 import { binariesIn, createDatabase, PostgresServer } from "../../bench/store/postgres-server.ts";
 import { Metrics } from "../../src/base/metrics.ts";
-import { DATABASE_DEFAULTS } from "../../src/store/postgres/connection/database.ts";
+import { DATABASE_DEFAULTS, type Sql } from "../../src/store/postgres/connection/database.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
 import type { StoreUnderTest } from "../conformance/store-under-test.ts";
@@ -80,6 +80,12 @@ function nameOf(url: string): string {
 
 export function openStore(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {
   return PostgresStore.open({ url, queueMax: 10_000, metrics: new Metrics(), poolMax: 4, ...options });
+}
+
+/** A client of the database beside any store, that reads numbers as a store's does. */
+export function openClient(url: string, max = 1): Sql {
+  const bigint = { to: 20, from: [20], serialize: String, parse: Number };
+  return postgres(url, { max, onnotice: () => {}, types: { bigint } }) as unknown as Sql;
 }
 
 /** A store on a database of its own, as the conformance suite takes it. */

@@ -9,12 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import postgres from "postgres";
-import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, type Migration, migrate } from "../../src/store/postgres/migrations.ts";
 import { write } from "../conformance/store-under-test.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
-import { newEmptyDatabase, openStore } from "./server.ts";
+import { newEmptyDatabase, openClient, openStore } from "./server.ts";
 
 const today = loadMigrations();
 
@@ -65,7 +63,7 @@ test("rolling upgrade: old nodes go on beside an expanded schema, and a step bac
 
 test("rolling upgrade: a contracted schema refuses the release before the last, with a line that says so", async () => {
   const url = await newEmptyDatabase();
-  const sql = postgres(url, { max: 1, onnotice: () => {} }) as unknown as Sql;
+  const sql = openClient(url);
   await migrate(sql, [...today, expand, contract]);
   await assert.rejects(openStore(url), /9002-contract.*written by a newer version of sideband/);
   await assert.rejects(openStore(url, { readOnly: true }), /9002-contract/);
@@ -79,7 +77,7 @@ test("a node takes no more calls once a newer node has contracted the schema ben
   const old = await openStore(url, { warn: (line) => lines.push(line) });
   await old.write(write("ada", [[0, "Ada"]]));
   await old.probe();
-  const sql = postgres(url, { max: 1, onnotice: () => {} }) as unknown as Sql;
+  const sql = openClient(url);
   await migrate(sql, [...today, expand, contract]);
   // At once: the first call finds a column missing, and then it is known why.
   await assert.rejects(old.write(write("ada", [[0, "lost"]])), /newer version of sideband/);
@@ -103,7 +101,7 @@ test("a probe makes a read and a write of the service's own kind, which leave no
   const url = await newEmptyDatabase();
   const store = await openStore(url);
   await store.probe();
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const sql = openClient(url);
   const tables = [
     "users",
     "facts",
@@ -133,7 +131,7 @@ test("with migrates: false a node waits for the migration, and starts after it",
     name: "MissingMigrationError",
     message: /lacks migration 0001-tables: run sideband db migrate/,
   });
-  const sql = postgres(url, { max: 1, onnotice: () => {} }) as unknown as Sql;
+  const sql = openClient(url);
   await migrate(sql);
   const store = await openStore(url, { migrates: false });
   await store.write(write("ada", [[0, "Ada"]]));

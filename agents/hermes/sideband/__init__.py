@@ -421,7 +421,9 @@ class SidebandProvider(MemoryProvider):
         try:
             if name == "sideband_recall":
                 fact = memory.decode(user, label, fail_fast=True, **place)
-                return _picked(fact, "label", "value", "updated_at", "written_by", "expires_at", "origin")
+                author = {"user_id": fact["written_by_user_id"]} if "written_by_user_id" in fact else {}
+                known = _picked(fact, "label", "value", "updated_at", "written_by", "expires_at", "origin")
+                return {**known, **author}
             if name == "sideband_forget":
                 is_for_good = args.get("for_good") is True
                 memory.forget(user, label, keep_history=not is_for_good, **place)
@@ -453,7 +455,8 @@ def _picked(answer: Mapping[str, Any], *names: str) -> Dict[str, Any]:
 def _listed(fact: Mapping[str, Any]) -> Dict[str, Any]:
     """One of all: its time to the minute, since a model reads many of them."""
     updated_at = re.sub(r":\d\d(\.\d+)?Z$", "Z", fact["updated_at"])
-    return {**_picked(fact, "label", "value"), "updated_at": updated_at, **_picked(fact, "written_by", "origin")}
+    # Only what a team shares says whose it is.
+    return {**_picked(fact, "label", "value"), "updated_at": updated_at, **_picked(fact, "user_id", "written_by", "origin")}
 
 
 def _written(answer: Mapping[str, Any]) -> Dict[str, Any]:
@@ -461,13 +464,15 @@ def _written(answer: Mapping[str, Any]) -> Dict[str, Any]:
     label, value, previous = answer["label"], answer["value"], answer.get("previous")
     until = f" until {answer['expires_at']}" if answer.get("expires_at") else ""
     now = f"{_quoted_value(value)}{until}"
+    named = f"{label} for the team" if answer.get("place") == "shared" else label
     if previous and previous["value"] == value:
-        result = f"{label}: still {now}"
+        result = f"{named}: still {now}"
     elif previous:
-        was = _quoted_value(previous["value"])
-        result = f"{label}: was {was}, now {now}; undo: history tool with restore {previous['revision']}"
+        author = f" by {_quoted(previous['user_id'])[1:-1]}" if previous.get("user_id") else ""
+        was = f"{_quoted_value(previous['value'])}{author}"
+        result = f"{named}: was {was}, now {now}; undo: history tool with restore {previous['revision']}"
     else:
-        result = f"{label}: now {now}; undo: forget tool"
+        result = f"{named}: now {now}; undo: forget tool"
     known = _picked(answer, "label", "value", "revision", "place", "expires_at")
     return {"result": result, **known, **({"previous": previous["value"]} if previous else {})}
 
@@ -482,7 +487,7 @@ def _quoted(text: str) -> str:
 
 def _labels_text(channels: Sequence[Mapping[str, Any]]) -> str:
     """As src/agent-side/tool-labels.ts writes them."""
-    shown = [channel for channel in channels if not channel.get("hidden")]
+    shown = [channel for channel in channels if not channel.get("hidden") and not channel.get("read_only")]
     own = [channel for channel in shown if channel.get("own")]
     standard = [channel for channel in shown if not channel.get("own")]
     described = _groups_text(own, _described)

@@ -3,7 +3,6 @@
  * agent in the same folder does.
  */
 
-import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
 import { hostGroups } from "../../agent-side/host-groups.ts";
 import { contextFor, memorySection } from "../../agent-side/memory-section.ts";
 import { forgottenLine, quotedValue, readRevisions } from "../../agent-side/written-line.ts";
@@ -19,7 +18,7 @@ import { localTime } from "../moments.ts";
 import { placeText } from "../named-project.ts";
 import { asked, counted } from "../printed.ts";
 import { sidebandCommand, undoHere } from "../printed-commands.ts";
-import { parsed } from "../shared-options.ts";
+import { parsed, scopeOf, TEAM_HELP } from "../shared-options.ts";
 
 export const recall: Command = memoryCommand(
   {
@@ -98,9 +97,10 @@ export const forget: Command = memoryCommand(
     name: "forget",
     summary: "forget one fact, or everything of a user",
     words: ["[LABEL]"],
-    usage: "[--for-good | --item TEXT] [--all] [--yes]",
+    usage: "[--for-good | --item TEXT] [--shared | --own] [--all] [--yes]",
     options: `  --item TEXT     only this item of the list on LABEL
   --for-good      with all the values that LABEL had: nothing brings them back
+${TEAM_HELP}
   --all           everything of the user for good, in all projects; with --project NAME, what is kept for it alone. --person
                   is for LABEL, not for this
   --yes           do not ask before`,
@@ -110,6 +110,10 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
     check({ words: [label], texts: { item }, flags }) {
       const { all, yes, json, person, "for-good": isForGood } = flags;
       if ((label === undefined) !== (all === true)) throw new UsageError("it takes LABEL, or --all");
+      if (scopeOf({ flags }) !== undefined && all)
+        throw new UsageError(
+          "--shared and --own are for LABEL; sideband project erase erases what is shared",
+        );
       if (all && (isForGood || item !== undefined))
         throw new UsageError("--for-good and --item are for LABEL: --all keeps nothing");
       if (isForGood && item !== undefined)
@@ -137,16 +141,22 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
     if (texts.item !== undefined) return forgetItem(call, label, texts.item);
     const keepHistory = flags["for-good"] !== true;
     if (!keepHistory) await confirm(call, `Forget ${label} of ${userId} with all the values that it had?`);
-    const answer = await orNoFact(memory.forget(userId, label, { project, keepHistory }), userId, label);
+    const scope = scopeOf(call);
+    const answer = await orNoFact(
+      memory.forget(userId, label, { project, keepHistory, scope }),
+      userId,
+      label,
+    );
     if (!keepHistory) return print(`${label}: forgotten for good`, answer);
-    const kept = await readRevisions(memory, userId, label, { project });
+    const kept = await readRevisions(memory, userId, label, { project }, scope);
     print(forgottenLine(label, kept, undoHere(sameMemory)), answer);
   },
 );
 
 async function forgetItem(call: MemoryCall, label: string, item: string): Promise<void> {
   const { memory, userId, project, sameMemory, print } = call;
-  const remove = (one: string) => memory.remove(userId, label, one, { project, writtenBy: WRITER });
+  const scope = scopeOf(call);
+  const remove = (one: string) => memory.remove(userId, label, one, { project, scope, writtenBy: WRITER });
   const removed = remove(item).catch(async (error) => {
     if (!isSidebandError(error, "fact_not_found") || error.param !== "item") throw error;
     const items = (await memory.decode(userId, label, { project })).value.split("; ");
@@ -197,8 +207,8 @@ export const facts: Command = memoryCommand(
     options: `  --ending        those that end, the next one first
   --groups LIST   only these groups (USER,PREF), or all but those: --groups=-HEALTH,-HOME`,
     about: `Prints all facts as LABEL=value lines, as an agent here sees them, or those of one group: sideband facts FAMILY. Where
-some are a project's, a line with # says whose they are. A line # until TIME says when the next fact ends. Characters
-that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.`,
+some are a project's, a line with # says whose they are, and of shared ones who wrote them; # hides says what a fact of
+one's own hides. A line # until TIME says when the next fact ends. Characters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.`,
     failures: "1 if it failed",
   },
   async ({ memory, userId, project, config, words: [group], texts, flags: { ending }, print }) => {
@@ -221,15 +231,25 @@ function factLines(
   facts: readonly StoredFact[],
   nameOf: (place: PlaceKind | undefined) => string | undefined = () => undefined,
 ): string[] {
-  return facts.flatMap(({ label, value, place, expires_at: until }) => {
+  return facts.flatMap(({ label, value, place, expires_at: until, hides }) => {
     const owner = nameOf(place);
     return [
       ...(owner === undefined ? [] : [`# for ${owner}`]),
+      ...(hides === undefined ? [] : [`# hides what is shared${byText(hides)}: ${quotedValue(hides.value)}`]),
       ...(until === undefined ? [] : [`# until ${localTime(until)}`]),
       `${label}=${value}`,
     ];
   });
 }
+
+/** Who wrote what is shared, and with what. */
+function byText({ user_id: user, written_by: writer }: Pick<StoredFact, "user_id" | "written_by">): string {
+  const names = [user, writer].filter((name) => name !== undefined);
+  return names.length === 0 ? "" : ` by ${names.join(", ")}`;
+}
+
+/** In the order of the merge: what comes later counts. */
+const PLACES: readonly PlaceKind[] = ["person", "shared", "own", "project", "worktree"];
 
 function placedLines(
   all: readonly StoredFact[],
@@ -237,11 +257,17 @@ function placedLines(
   nameOf: (place: PlaceKind) => string | undefined,
 ): string[] {
   if (all.every(({ place = "person" }) => place === "person")) return factLines(all);
-  return PLACE_KINDS.flatMap((kind) => {
+  return PLACES.flatMap((kind) => {
     const some = all.filter(({ place }) => place === kind);
     const owner = nameOf(kind);
-    const heading = `# ${userId}${owner === undefined ? "" : `, for ${owner}`}`;
-    return some.length === 0 ? [] : [heading, ...factLines(some)];
+    if (some.length === 0) return [];
+    if (kind !== "shared")
+      return [`# ${userId}${owner === undefined ? "" : `, for ${owner}`}`, ...factLines(some)];
+    const writers = [...new Set(some.map(byText))];
+    return writers.flatMap((writer) => [
+      `# for ${owner}${writer === "" ? "" : `, written${writer}`}`,
+      ...factLines(some.filter((fact) => byText(fact) === writer)),
+    ]);
   });
 }
 

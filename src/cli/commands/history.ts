@@ -6,12 +6,13 @@ import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError, type Sideband } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, UsageError } from "../command.ts";
 import { type KeptChange, underFormerLabels } from "../former-labels.ts";
-import { allPages, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
+import { allPages, type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { localTime, momentMs } from "../moments.ts";
 import { placeText } from "../named-project.ts";
 import { counted, table } from "../printed.ts";
 import { sidebandCommand, undoOf } from "../printed-commands.ts";
-import { withoutPerson } from "../shared-options.ts";
+import { projectName } from "../project-call.ts";
+import { repeatedOptions, withoutPerson } from "../shared-options.ts";
 
 export const history: Command = memoryCommand(
   {
@@ -27,7 +28,7 @@ LABEL REVISION" writes one of them again. "sideband log" prints what changed for
     const rows = answer.revisions.map((kept) => [
       String(kept.revision),
       localTime(kept.updated_at),
-      kept.written_by ?? "",
+      [kept.user_id, kept.written_by].filter((name) => name !== undefined).join(", "),
       kept.ended ?? "",
       kept.expires_at === undefined ? "" : localTime(kept.expires_at),
       kept.value,
@@ -95,13 +96,14 @@ const rollbackCommand: Command = memoryCommand(
     name: "rollback",
     summary: "put a user's facts back to a moment",
     words: [],
-    usage: "--to MOMENT [--unchanged-since MOMENT] [--dry-run] [--partial]",
+    usage: "--to MOMENT [--unchanged-since MOMENT] [--shared] [--dry-run] [--partial]",
     options: `  --to MOMENT     "yesterday 18:00", monday, "2h ago", "2026-12-01 18:00", or RFC 3339
   --unchanged-since MOMENT  only facts that have not changed since then go back; an import prints both moments
+  --shared        only what is shared in this project: for all who share it
   --dry-run       only print what would change
   --partial       go back also where the history of some facts does not reach that far; they stay as they are`,
-    about: `Puts all facts of a user back to a moment, in all projects, or in that of --project: all of them or none. What
-was written since stays in the history. Prints what changes.`,
+    about: `Puts all facts of a user back to a moment, in all projects, or in that of --project: all of them or none. What is
+shared goes back only with --shared. What was written since stays in the history. Prints what changes.`,
     failures: "1 if the history of some facts does not reach back that far",
     check({ texts, flags }) {
       if (flags.person)
@@ -112,11 +114,14 @@ was written since stays in the history. Prints what changes.`,
       momentsOf(texts);
     },
   },
-  async ({ memory, userId, texts, flags, sameMemory, print }) => {
+  async (call) => {
+    const { memory, userId, texts, flags, print } = call;
     const { to, unchangedSince } = momentsOf(texts);
+    const place = flags.shared ? sharedIn(projectName(call)) : { project: texts.project };
+    const sameMemory = repeatedOptions({ texts: { ...texts, ...place } });
     const answer = await memory.rollback(userId, to, {
       unchangedSince,
-      project: texts.project,
+      ...place,
       dryRun: flags["dry-run"],
       partial: flags.partial,
       writtenBy: WRITER,
@@ -124,9 +129,15 @@ was written since stays in the history. Prints what changes.`,
     print(rollbackLines(answer, to), answer);
     if (answer.status === "ok" && answer.changes.length > 0)
       console.error(`undo: ${sidebandCommand()} undo${sameMemory}`);
-    if (answer.status === "unreached") throw unreached(answer, to, sameMemory);
+    if (answer.status === "unreached")
+      throw unreached(answer, to, (flags.shared ? " --shared" : "") + sameMemory);
   },
 );
+
+/** What a rollback of all that is shared takes. */
+function sharedIn(project: string) {
+  return { project, scope: "project" } as const;
+}
 
 function momentsOf({ to = "", "unchanged-since": since }: Call["texts"]) {
   const moment = (option: string, text: string) => new Date(momentMs(option, text, "start")).toISOString();
@@ -152,7 +163,8 @@ const undoCommand: Command = memoryCommand(
     usage: "[--list]",
     options: `  --list          print the last ${LISTED} things, the newest first, with the command that goes back before each`,
     about: `Takes back the last thing that was done to a user's facts, in all projects, or in that of --project: a write, an import,
-a forgetting, a rename, a merge, a restore, a rollback. Facts are again what they were, with the labels and the ends that
+a forgetting, a rename, a merge, a restore, a rollback. Of what is shared in this project it takes back what the user has
+written, where nobody has written since. Facts are again what they were, with the labels and the ends that
 they had. Done twice, it takes the undo back. What was forgotten for good stays forgotten. What a command has done to
 the labels of the account is undone by the command that it has printed.`,
     failures: "1 if there is nothing to take back",
@@ -161,22 +173,26 @@ the labels of the account is undone by the command that it has printed.`,
         throw new UsageError("--person is not for undo, which looks at all projects or at that of --project");
     },
   },
-  async ({ memory, userId, texts: { project }, flags, sameMemory, print }) => {
-    const things = await lastThings(memory, userId, project, LISTED);
+  async (call) => {
+    const { memory, userId, texts, flags, sameMemory, print } = call;
+    const { project } = texts;
+    const things = await lastThings(call, LISTED);
     if (things.length === 0) throw new CommandError(`nothing has changed for ${userId}`);
     if (flags.list) {
       const rows = things.map((thing) => [
         localTime(thing.at),
         thing.by,
         thing.what,
-        `${sidebandCommand()} rollback --to ${thing.before}${sameMemory}`,
+        `${sidebandCommand()} rollback --to ${thing.before}${sharedAgain(thing)}${repeatedOptions({ texts: { ...texts, project: thing.shared ?? project } })}`,
       ]);
       return print(table(["WHEN", "BY", "WHAT", "GO BACK BEFORE IT"], rows), { things });
     }
     // Of a fact that has ended, or was forgotten for good, nothing can be taken back: the one before it is next.
-    for (const { before } of things) {
-      const answer = await memory.rollback(userId, before, { project, writtenBy: WRITER });
-      if (answer.status === "unreached") throw unreached(answer, before, sameMemory);
+    for (const thing of things) {
+      const { before, at, shared } = thing;
+      const place = shared === undefined ? { project } : { ...sharedIn(shared), unchangedSince: at };
+      const answer = await memory.rollback(userId, before, { ...place, writtenBy: WRITER });
+      if (answer.status === "unreached") throw unreached(answer, before, sharedAgain(thing) + sameMemory);
       if (answer.changes.length === 0) continue;
       print(rollbackLines(answer, before), answer);
       console.error(`undo: ${sidebandCommand()} undo${sameMemory}`);
@@ -196,24 +212,40 @@ interface Thing {
   readonly before: string;
   readonly by: string;
   readonly what: string;
+  /** The project where it was done to what is shared. */
+  readonly shared?: string | undefined;
 }
 
-async function lastThings(
-  memory: Sideband<string>,
-  userId: string,
-  project: string | undefined,
-  count: number,
-): Promise<Thing[]> {
+/** To what is shared others have done things, too: those are not the person's to take back. */
+async function lastThings(call: MemoryCall, count: number): Promise<Thing[]> {
+  const { memory, userId, project: here, texts } = call;
+  const { project } = texts;
   const changes: KeptChange[] = [];
+  const isMine = ({ place, user_id: author = userId }: KeptChange) => place !== "shared" || author === userId;
+  const team =
+    project !== undefined || here === undefined
+      ? []
+      : (await memory.changes(userId, { project: here.split("/")[0], limit: PAGE })).changes.filter(
+          ({ place }) => place === "shared",
+        );
   let [things, cursor]: [Thing[], string | undefined] = [[], undefined];
   do {
     const page: ChangesAnswer = await memory.changes(userId, { project, limit: PAGE, cursor });
     changes.push(...page.changes);
-    things = thingsOf(underFormerLabels(changes));
+    things = thingsOf(underFormerLabels(newestFirst([...changes, ...team]).filter(isMine)));
     cursor = page.next_cursor ?? undefined;
     // The last one may go on.
   } while (cursor !== undefined && things.length <= count);
   return things.slice(0, count);
+}
+
+function newestFirst(changes: readonly KeptChange[]): KeptChange[] {
+  return changes.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
+}
+
+/** The options with which a rollback takes back a thing that was done to what is shared, and no more. */
+function sharedAgain({ shared, at }: Thing): string {
+  return shared === undefined ? "" : ` --shared --unchanged-since ${at}`;
 }
 
 /** @param changes the newest first; an end that came by itself is nobody's doing */
@@ -225,15 +257,18 @@ function thingsOf(changes: readonly KeptChange[]): Thing[] {
     else things.push([change]);
   }
   return things.map((together) => {
-    const [{ at, label, kind, renamed_from: from, written_by: by = "" }] = together;
+    const [{ at, label, kind, renamed_from: from, written_by: by = "", place, project }] = together;
     const others = together.length === 1 ? "" : ` and ${together.length - 1} more`;
-    const what = `${kind} ${from === undefined ? "" : `${from} to `}${label}${others}`;
-    return { at, before: new Date(Date.parse(together.at(-1)!.at) - 1).toISOString(), by, what };
+    const shared = place === "shared" ? project : undefined;
+    const where = shared === undefined ? "" : ` shared in ${shared}`;
+    const what = `${kind} ${from === undefined ? "" : `${from} to `}${label}${others}${where}`;
+    return { at, before: new Date(Date.parse(together.at(-1)!.at) - 1).toISOString(), by, what, shared };
   });
 }
 
 /** An import writes its facts in several steps. */
 function isOneThing(later: KeptChange, earlier: KeptChange): boolean {
+  if (later.place !== earlier.place) return false;
   if (later.at === earlier.at) return true;
   const isImport = later.written_by?.startsWith("import: ") && later.written_by === earlier.written_by;
   return isImport === true && Date.parse(later.at) - Date.parse(earlier.at) < IMPORT_PAUSE_MS;

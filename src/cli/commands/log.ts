@@ -5,9 +5,10 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { quotedValue } from "../../agent-side/written-line.ts";
+import { factName } from "../../agents/session-news.ts";
 import type { Sideband } from "../../sdk/index.ts";
 import type { Command } from "../command.ts";
-import { factName, type KeptChange, underFormerLabels } from "../former-labels.ts";
+import { type KeptChange, underFormerLabels } from "../former-labels.ts";
 import { allPages, memoryCommand } from "../memory-command.ts";
 import { localTime, momentMs, TIME_WIDTH } from "../moments.ts";
 
@@ -33,15 +34,15 @@ export const log: Command = memoryCommand(
     usage: "[--since MOMENT] [--follow]",
     options: `  --since MOMENT  all that changed since then, such as "yesterday 18:00" or "2h ago" (default: the last ${LAST_COUNT} changes)
   --follow        go on until Ctrl-C: print each change when it happens`,
-    about: `Prints a line for each change of a user's facts, in all projects, in that of --project, or with --person in none: when,
-who, and what was and is there. "sideband history LABEL" has the values of one fact, and "sideband restore" and "sideband rollback" go back to
+    about: `Prints a line for each change of a user's facts, in all projects, in that of --project, or with --person in none, and of
+what is shared in this project, by whoever wrote it: when, who, and what was and is there. "sideband history LABEL" has the values of one fact, and "sideband restore" and "sideband rollback" go back to
 them. Of a fact that was forgotten with its history nothing is kept: only --follow sees that. With --json each line is a
 JSON object.`,
     failures: "1 if it failed",
     check: ({ texts }) => void sinceMs(texts.since),
   },
-  async ({ memory, userId, texts, flags }) => {
-    const options = { project: texts.project, isPersonAlone: flags.person === true };
+  async ({ memory, userId, project, texts, flags }) => {
+    const options = { project: texts.project, here: project, isPersonAlone: flags.person === true };
     const ask = (since?: string) => changesOf(memory, userId, { ...options, since });
     const journal = new Journal();
     const logged = journal.add(await ask());
@@ -66,14 +67,25 @@ async function changesOf(
   userId: string,
   {
     isPersonAlone,
+    here,
     ...options
-  }: { project?: string | undefined; isPersonAlone: boolean; since?: string | undefined },
+  }: {
+    project?: string | undefined;
+    here: string | undefined;
+    isPersonAlone: boolean;
+    since?: string | undefined;
+  },
 ): Promise<KeptChange[]> {
-  const found = await allPages(
-    (cursor) => memory.changes(userId, { ...options, limit: PAGE, cursor }),
-    (page) => page.changes,
-  );
-  return underFormerLabels(found)
+  const ask = (project: string | undefined) =>
+    allPages(
+      (cursor) => memory.changes(userId, { ...options, project, limit: PAGE, cursor }),
+      (page) => page.changes,
+    );
+  const found = await ask(options.project);
+  const isAsked = options.project !== undefined || isPersonAlone || here === undefined;
+  const shared = isAsked ? [] : (await ask(here.split("/")[0])).filter(({ place }) => place === "shared");
+  const all = [...found, ...shared].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  return underFormerLabels(all)
     .filter(({ project }) => !isPersonAlone || project === undefined)
     .reverse();
 }
@@ -144,9 +156,11 @@ class Journal {
 
 function changeLine({
   at,
-  written_by: writer = "",
+  user_id: author,
+  written_by,
   label,
   project,
+  place,
   kind,
   value,
   was,
@@ -163,6 +177,8 @@ function changeLine({
     expired: `ended, was ${shown(value)}`,
     renamed: `renamed from ${from}, ${shown(value)}`,
   }[kind];
-  const where = project === undefined ? "" : ` in ${project}`;
+  const isShared = place === "shared";
+  const where = project === undefined ? "" : `${isShared ? " shared" : ""} in ${project}`;
+  const writer = [author, written_by].filter((name) => name !== undefined).join(", ");
   return `${localTime(at).padEnd(TIME_WIDTH)}  ${writer.padEnd(WRITER_WIDTH)}  ${label}${where}: ${what}`;
 }

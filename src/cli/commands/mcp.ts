@@ -3,6 +3,7 @@
 import { offText } from "../../agents/off.ts";
 import { placeOf } from "../../agents/project.ts";
 import { promptGroups } from "../../base/groups.ts";
+import { labelList } from "../../base/label-patterns.ts";
 import { usesService } from "../../config.ts";
 import { openAgentMemory, runMcpStdio } from "../../main/agent.ts";
 import { packageVersion } from "../../main/package.ts";
@@ -18,7 +19,7 @@ export const mcp: Command = defineCommand(
   {
     name: "mcp",
     summary: "serve memory to an agent over MCP (standard input and output)",
-    usage: `${MEMORY_USAGE} [--groups LIST]`,
+    usage: `${MEMORY_USAGE} [--groups LIST] [--labels LIST]`,
     about: `Serves the tools remember, recall, find, forget, add_label and history, the resource sideband://memory/USER and the prompt
 "context" for one user; with SIDEBAND_INCLUDE=both the sealed block, too, with flush and read_block. The project is the git
 repository of the client's first root or of the working directory (SIDEBAND_PROJECT; "off" for none). With --url,
@@ -27,13 +28,16 @@ folder has no owner, one is started in the background. It ends after ten idle mi
 "sideband off"), it lists no tools and refuses all calls.`,
     options: `${MEMORY_HELP}
   --groups LIST   the groups of labels that the resource and the prompt have: USER,PREF, all but some:
-                  --groups=-HEALTH, or all (default SIDEBAND_GROUPS, else USER,PREF,TASK,PROJ). The tools reach all`,
+                  --groups=-HEALTH, or all (default SIDEBAND_GROUPS, else USER,PREF,TASK,PROJ). The tools reach all
+  --labels LIST   the labels that the tools offer and write, exact ones and groups: "PREF.tone,LANG.*". Others are refused
+                  (default: all that the key may write)`,
     failures,
   },
   async (call) => {
-    const { groups } = call.texts;
+    const { groups, labels: list } = call.texts;
     const named = groups === undefined ? {} : { groups: parsed("--groups", promptGroups, groups) };
     const config = { ...memoryConfig(call), ...named };
+    const labels = list === undefined ? undefined : parsed("--labels", labelList, list);
     const off = await offText(config, [process.cwd()]);
     if (off !== undefined) console.error(off);
     const memory = await openAgentMemory(config, { reach: off === undefined }).catch((error) => {
@@ -41,6 +45,7 @@ folder has no owner, one is started in the background. It ends after ten idle mi
     });
     await runMcpStdio(memory, config, {
       version: packageVersion(),
+      labels,
       onError: (error) => console.error(`sideband mcp: ${error.message}`),
       undoIn: (project) => undoAnywhere(config, project),
     });

@@ -1,10 +1,36 @@
-/** sideband project groups: the groups of labels, beside the standard ones, that coding agents get in a project. */
+/**
+ * sideband project: whether it is shared, and with whom; and project groups: the groups of labels, beside the standard
+ * ones, that coding agents get in it.
+ */
 
 import { PROJECT_GROUPS_LABEL } from "../../agent-side/host-groups.ts";
 import { parseGroups } from "../../base/groups.ts";
 import { isSidebandError } from "../../sdk/errors.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
+import { sidebandCommand } from "../printed-commands.ts";
+import { NO_PROJECT_TEXT, projectName, sharingOf, sharingText } from "../project-call.ts";
+
+export const project: Command = memoryCommand(
+  {
+    name: "project",
+    summary: "print who shares this project",
+    words: [],
+    about: `Prints the name of the project, who shares it, whether they write or only read, and how many facts they share.
+"sideband project share" shares it, and "sideband facts" prints the facts.`,
+    failures: "1 if it failed",
+  },
+  async (call) => {
+    const name = projectName(call);
+    const sharing = await sharingOf(call, name);
+    if (sharing !== undefined) return call.print(sharingText(sharing), sharing);
+    const how = `${sidebandCommand()} project share${call.sameMemory}`;
+    call.print(`${name}: not shared with ${call.userId}; to share it: ${how}`, {
+      project: name,
+      shared: false,
+    });
+  },
+);
 
 export const projectGroups: Command = memoryCommand(
   {
@@ -23,7 +49,7 @@ fact of the project (${PROJECT_GROUPS_LABEL}), the same on all machines.`,
   },
   async (call) => {
     const { memory, userId, project, words, print } = call;
-    if (project === undefined) throw new CommandError("this is no project: projects are off here");
+    if (project === undefined) throw new CommandError(NO_PROJECT_TEXT);
     const [action, typed] = words;
     const group = typed?.toUpperCase();
     const options = { project, scope: "project", writtenBy: WRITER } as const;

@@ -18,7 +18,7 @@ import { endMs, lifeS, localTime } from "../moments.ts";
 import { placeText } from "../named-project.ts";
 import { asked } from "../printed.ts";
 import { addLabelCommand, sidebandCommand, undoOf } from "../printed-commands.ts";
-import { repeatedOptions } from "../shared-options.ts";
+import { repeatedOptions, scopeOf, TEAM_HELP } from "../shared-options.ts";
 
 export const remember: Command = memoryCommand(
   {
@@ -26,13 +26,14 @@ export const remember: Command = memoryCommand(
     summary: "store a fact; one with the same label is replaced, and can be restored",
     words: ["LABEL", "[VALUE]"],
     usage:
-      "[--for 7d | --until WHEN | --never] [--add] [--scope person|project|worktree] [--description TEXT] [--origin ORIGIN] [--new]",
+      "[--for 7d | --until WHEN | --never] [--add] [--scope person|project|worktree | --shared | --own] [--description TEXT] [--origin ORIGIN] [--new]",
     options: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w, "3 months", 1y
   --until WHEN    until when: friday, "next monday 9:00", "in 3 days", "next week", "end of March", "31 Dec", 2026-12-31
                   (through the end of that day), or RFC 3339
   --never         it does not end
   --add           add VALUE to the list on LABEL, as an item or, with "a; b; c", as several
   --scope SCOPE   where it is kept, whatever its label says
+${TEAM_HELP}
   --description TEXT  what belongs on LABEL, where it is one of your own: agents choose it by that
   --origin ORIGIN  where it comes from: said (by you, the default at a terminal), concluded (by an agent), or read
                   (in a file, a page or a tool's answer)
@@ -143,7 +144,8 @@ async function keptValue({ config, flags }: MemoryCall, value: string, label: st
 function checkChange({ texts, flags }: Call): void {
   const { for: life, until, description, origin, scope } = texts;
   const change = life ?? until ?? description ?? origin ?? flags.never;
-  if (flags.add || flags.new || scope !== undefined || change === undefined)
+  const isPlaced = scope !== undefined || flags.shared || flags.own;
+  if (flags.add || flags.new || isPlaced || change === undefined)
     throw new UsageError(
       "it takes LABEL and VALUE; only --until, --for, --never, --description and --origin change the fact that is there",
     );
@@ -203,7 +205,8 @@ async function meantLabel(
   return [hint, true];
 }
 
-function termsOf({ for: life, until, scope, origin }: Call["texts"], { never }: Call["flags"]) {
+function termsOf({ for: life, until, scope, origin }: Call["texts"], flags: Call["flags"]) {
+  const { never } = flags;
   if ([life, until, never].filter((end) => end !== undefined).length > 1)
     throw new UsageError("--for says how long, --until how late and --never no end: give one of them");
   const expiresAt = until === undefined ? undefined : new Date(endMs("--until", until)).toISOString();
@@ -213,7 +216,7 @@ function termsOf({ for: life, until, scope, origin }: Call["texts"], { never }: 
   // Where nobody sits at a terminal, an agent or a script may have called.
   const saidOr = origin ?? (process.stdin.isTTY ? "said" : undefined);
   return {
-    scope: oneOf("scope", PLACE_KINDS, scope),
+    scope: scopeOf({ flags }, oneOf("scope", PLACE_KINDS, scope)),
     ttlS,
     expiresAt,
     origin: oneOf("origin", FACT_ORIGINS, saidOr),

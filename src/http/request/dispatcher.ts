@@ -200,7 +200,7 @@ export class Dispatcher {
       return andThen(this.#bodyOf(call, route), (body) => {
         call.body = body;
         if (route.rights !== undefined) requireRights(call, route.rights);
-        if (route.refusesConditions) refuseConditions(call);
+        refuseHeaders(call, route.refusedHeaders ?? []);
         check(route.params, call.params, "The address is not valid.");
         check(route.query, call.query, "The query is not valid.");
         check(route.body, call.body, "The body must be a JSON object.");
@@ -269,11 +269,10 @@ function check(validate: Validator | undefined, value: unknown, whole: string): 
   throw new Failure("invalid_request", detail, hint === undefined ? { param } : { param, hint });
 }
 
-/** A write that does not look at a condition would be made where the condition does not hold. */
-function refuseConditions(call: Call): void {
-  for (const name of ["If-Match", "If-None-Match"])
+function refuseHeaders(call: Call, names: readonly string[]): void {
+  for (const name of names)
     if (call.header(name.toLowerCase()) !== undefined)
-      throw invalidRequest(name, `${name} has no effect here: this call takes no condition.`);
+      throw invalidRequest(name, `${name} has no effect here: this call does not take it.`);
 }
 
 /** Ids come from the caller where they are harmless, else they are unique: a random start and a number. */

@@ -28,8 +28,8 @@ export interface Route {
   readonly query?: Validator | undefined;
   readonly params?: Validator | undefined;
   readonly body?: Validator | undefined;
-  /** Whether the headers If-Match and If-None-Match are refused: it would write whatever they say. */
-  readonly refusesConditions?: boolean | undefined;
+  /** The headers that are refused: it would write whatever they say. */
+  readonly refusedHeaders?: readonly string[] | undefined;
   /** The largest body; a `stream` is the handler's to read. */
   readonly bodyBytesMax: number | "stream";
   /** Its body is a form (URLSearchParams), instead of JSON. */
@@ -86,16 +86,26 @@ export function routeOf<const D extends RouteDefinition>(
   definition: D,
   handle: (call: CallOf<D>) => unknown,
 ): Route {
-  const { method, path, access, writes, conditional, bodyBytesMax = BODY_BYTES_MAX } = definition;
+  const { method, path, access, bodyBytesMax = BODY_BYTES_MAX } = definition;
   return {
     method,
     path,
     access,
     rights: rightsOf(definition),
     ...fieldChecks(definition),
-    refusesConditions: writes === true && conditional !== true,
+    refusedHeaders: refusedHeaders(definition),
     bodyBytesMax,
     // The one place where the schemas' types are taken on trust: the validators make them true.
     handle: (call) => handle(call as Call & CallOf<D>),
   };
+}
+
+const CONDITIONS = ["If-Match", "If-None-Match"];
+
+/** A write that does not look at a condition would be made where it does not hold, and one that is not replayed would be made twice. */
+function refusedHeaders(route: RouteDefinition): string[] {
+  const { method, access, writes, published, conditional, idempotent } = route;
+  if (writes !== true && (access !== "admin" || method === "GET")) return [];
+  const isReplayed = idempotent === true || published === true;
+  return [...(conditional ? [] : CONDITIONS), ...(isReplayed ? [] : ["Idempotency-Key"])];
 }

@@ -86,6 +86,7 @@ export function channelsView({ all, free, isStrict }: AccountLabels, caller: Cal
       ...labelAnswer(terms),
       ...(mayWrite(caller, terms) ? {} : { read_only: true as const }),
     })),
+    ...(caller.write && { write: [...caller.write.list] }),
     free: mayAddLabels(caller) ? free : 0,
     ...(isStrict ? { strict: true } : {}),
   };

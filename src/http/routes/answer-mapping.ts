@@ -108,12 +108,18 @@ export function detailedContextAnswer(
   };
 }
 
-/** What a section needs beside the index: what was read somewhere, what is old, and what is left out. */
+type SectionFields = Pick<
+  ContextAnswer,
+  "read_labels" | "shared_labels" | "old_facts" | "ending_facts" | "left_out" | "left_out_summary"
+>;
+
+/** What a section needs beside the index: what was read somewhere, what is a team's, old or left out. */
 export function sectionFields(
   { facts, leftOut, leftOutSummary }: UserContext & Partial<FittedContext>,
   nowMs: number,
-): Pick<ContextAnswer, "read_labels" | "old_facts" | "ending_facts" | "left_out" | "left_out_summary"> {
+): SectionFields {
   const read = facts.filter(({ origin }) => origin === "read").map(({ label }) => label);
+  const shared = facts.filter(({ place }) => isShared(place)).map(({ label }) => label);
   const old = facts.flatMap((fact) => {
     const month = oldMonth(fact, nowMs);
     return month === undefined ? [] : { label: fact.label, month };
@@ -123,6 +129,7 @@ export function sectionFields(
   );
   return {
     ...(read.length === 0 ? {} : { read_labels: read }),
+    ...(shared.length === 0 ? {} : { shared_labels: shared }),
     ...(old.length === 0 ? {} : { old_facts: old }),
     ...(ending.length === 0 ? {} : { ending_facts: ending }),
     ...(leftOut === undefined ? {} : { left_out: [...leftOut] }),

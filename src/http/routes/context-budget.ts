@@ -8,11 +8,12 @@
  */
 
 import { escapeText } from "../../agent-side/escaped-text.ts";
-import { datedLine, LEFT_OUT_NOTE, READ_NOTE } from "../../agent-side/memory-section.ts";
+import { datedLine, LEFT_OUT_NOTE, READ_NOTE, TEAM_NOTE } from "../../agent-side/memory-section.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Include, UserContext } from "../../memory/context.ts";
 import type { FactRecord } from "../../memory/ports.ts";
 import type { MemoryServices } from "../../memory/services.ts";
+import { isShared } from "../../memory/shared-places.ts";
 
 /** A context whose index has only the facts that there is room for. */
 export interface FittedContext extends UserContext {
@@ -45,19 +46,21 @@ export async function fittedContext(
     costs.set(fact, cost);
     return cost;
   };
-  const readNoteCost = await tokensOf(`${READ_NOTE}\n`);
+  const noteCosts = new Map<string | undefined, number>();
+  for (const note of [READ_NOTE, TEAM_NOTE]) noteCosts.set(note, await tokensOf(`${note}\n`));
   const ranked = [...context.facts].sort(byRank);
   const chosenWithin = async (tokens: number) => {
     const chosen = new Set<FactRecord>();
     let left = tokens;
-    let noteCost = readNoteCost;
+    const printed = new Set<string | undefined>();
     let misses = 0;
     for (const fact of ranked) {
-      const cost = (await costOf(fact)) + (fact.origin === "read" ? noteCost : 0);
+      const note = noteAbove(fact);
+      const cost = (await costOf(fact)) + (printed.has(note) ? 0 : (noteCosts.get(note) ?? 0));
       if (cost <= left) {
         chosen.add(fact);
         left -= cost;
-        if (fact.origin === "read") noteCost = 0;
+        printed.add(note);
       } else if (++misses === MISSES_MAX) break;
     }
     return { chosen, left };
@@ -73,6 +76,12 @@ export async function fittedContext(
     leftOut,
     leftOutSummary: await summaryOf(leftOut, left + namesMin, tokensOf),
   };
+}
+
+/** The line that a section prints above the first of such facts. */
+function noteAbove({ origin, place }: FactRecord): string | undefined {
+  if (origin === "read") return READ_NOTE;
+  return isShared(place) ? TEAM_NOTE : undefined;
 }
 
 /** The month of the last change of a fact that has not changed for three; undefined of a newer one. */

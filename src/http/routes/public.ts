@@ -19,7 +19,7 @@ import { channelsView } from "./account.ts";
 export function serviceRoutes(services: HttpServices, readiness: Readiness) {
   const { publicUrl: serverUrl, version, limits, keys, metrics } = services;
   let document: Promise<string> | undefined;
-  /** Made once for each version of an account's labels: there may be 256 KiB of them. */
+  /** Made once for each version of an account's labels: there may be 256 KiB of them. Not for keys that may write some. */
   const answersOfLabels = () => new WeakMap<AccountLabels, Answer<ChannelsAnswer>>();
   const channelAnswers = { adding: answersOfLabels(), reading: answersOfLabels(), bound: answersOfLabels() };
 
@@ -27,6 +27,7 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness) {
     async channels({ caller, memory }) {
       if (caller === undefined || memory === undefined) return { channels: [...CHANNELS] };
       const labels = await memory.labels.of(caller.account);
+      if (caller.write !== undefined) return channelsAnswer(labels, caller);
       const mayAdd = mayAddLabels(caller);
       const answers = channelAnswers[caller.user === null ? (mayAdd ? "adding" : "reading") : "bound"];
       const answer = answers.get(labels) ?? channelsAnswer(labels, caller);

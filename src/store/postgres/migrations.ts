@@ -14,7 +14,7 @@ import { OperatorError } from "../../base/errors.ts";
 import { MODULES } from "../../base/package-root.ts";
 import { distributeAdded, readCluster } from "./cluster/distribution.ts";
 import type { Sql } from "./connection/database.ts";
-import { onlyRow } from "./connection/tickets.ts";
+import { answerOf, onlyRow, recordOf, rowsOf, type Ticketed } from "./connection/tickets.ts";
 
 export interface AppliedMigration {
   readonly version: number;
@@ -104,11 +104,16 @@ function statementsOf(text: string): string[] {
 
 /** The applied migrations; empty for a database that has never been migrated. */
 export async function readApplied(sql: Sql): Promise<AppliedMigration[]> {
-  const table = await sql`SELECT to_regclass('sideband.migrations') AS name`;
-  if (onlyRow(table).name === null) return [];
-  return sql<
-    AppliedMigration[]
-  >`SELECT version, name, checksum, oldest FROM sideband.migrations ORDER BY version`;
+  const [table] = await answerOf(
+    (ticket) => sql<(Ticketed & { name: string | null })[]>`
+      SELECT ${ticket}::bigint AS ticket, to_regclass('sideband.migrations') AS name`,
+  );
+  if (table.name === null) return [];
+  const rows = await rowsOf(
+    (ticket) => sql<(Ticketed & AppliedMigration)[]>`
+      SELECT ${ticket}::bigint AS ticket, version, name, checksum, oldest FROM sideband.migrations ORDER BY version`,
+  );
+  return rows.map(recordOf);
 }
 
 /** Throws unless this program can work on the database as it is. Nothing is changed. */

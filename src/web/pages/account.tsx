@@ -26,7 +26,7 @@ function Account() {
   const [holder, setHolder] = useState<Holder>();
   const open = async (key: string) => {
     const api = pageClient({ key });
-    const [usage, byDay] = await Promise.all([api.usage(), api.usageDays()]);
+    const [usage, byDay] = await Promise.all([api.usage(), api.usageByDay()]);
     setHolder({ api, usage, byDay });
   };
   if (holder === undefined) return <KeyForm button="Show usage" onKey={open} />;

@@ -140,8 +140,14 @@ async function administer(field: Field, random: Random, shot: Shot): Promise<voi
     const body = { account: `made-${random.below(10)}`, tier: "free" };
     const request = post("/admin/keys", ADMIN_TOKEN, body, headers);
     const reply = await ask(field, shot, request, [201]);
-    const path = `/admin/keys/${JSON.parse(reply!.text).id}/${random.pick(["revoke", "expire"])}`;
-    await ask(field, shot, post(path, ADMIN_TOKEN, { expires_at: null }, headers), [200]);
+    const path = `/admin/keys/${JSON.parse(reply!.text).id}`;
+    const revoke = {
+      method: "POST",
+      path: `${path}/revoke`,
+      headers: { ...bearer(ADMIN_TOKEN), ...headers },
+    };
+    const expire = post(`${path}/expire`, ADMIN_TOKEN, { expires_at: null }, headers);
+    await ask(field, shot, random.pick([revoke, expire]), [200]);
     return;
   }
   const path = random.pick([

@@ -6,11 +6,11 @@ import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
 import {
   shortSchema,
   type ToolCallOptions,
-  toolErrorText,
   toolSchema,
   toolsFor,
 } from "../../../src/agent-side/memory-tools.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../../../src/agent-side/tool-labels.ts";
+import { toolErrorText } from "../../../src/agent-side/tool-texts.ts";
 import { o200kCounter } from "../../fixtures/o200k.ts";
 import { setUp, undoIn } from "./tool-calls.ts";
 

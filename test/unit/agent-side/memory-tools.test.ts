@@ -2,12 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  MEMORY_TOOLS,
-  toolErrorText,
-  toolResultText,
-  toolsFor,
-} from "../../../src/agent-side/memory-tools.ts";
+import { MEMORY_TOOLS, toolsFor } from "../../../src/agent-side/memory-tools.ts";
+import { toolErrorText, toolResultText } from "../../../src/agent-side/tool-texts.ts";
 import { mcpWriter, writerName } from "../../../src/agent-side/written-by.ts";
 import { directMemory } from "../../../src/mcp/direct-memory.ts";
 import { caller, memoryServices } from "../memory/memory-services.ts";

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import postgres from "postgres";
 import {
   COORDINATOR_TABLES,
   DISTRIBUTED_TABLES,
@@ -13,11 +12,11 @@ import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
 import { write } from "../../conformance/store-under-test.ts";
 import { viewOf } from "../../fixtures/views.ts";
-import { newEmptyDatabase, openStore } from "../../postgres/server.ts";
+import { newEmptyDatabase, openClient, openStore } from "../../postgres/server.ts";
 
 async function withDatabase(run: (sql: Sql, url: string) => Promise<void>): Promise<void> {
   const url = await newEmptyDatabase();
-  const sql = postgres(url, { max: 2, onnotice: () => {} }) as unknown as Sql;
+  const sql = openClient(url, 2);
   try {
     await run(sql, url);
   } finally {

@@ -24,15 +24,15 @@ interface Answers {
 /** A database that answers the statements of the statistics. */
 function answering({ machines, count, distributed = false }: Answers): Sql {
   const answerTo = (text: string): object[] => {
-    if (text.includes("pg_extension")) return distributed ? [{ version: "13.0" }] : [];
+    if (text.includes("pg_extension")) return [{ version: distributed ? "13.0" : null }];
     if (text.includes("pg_dist_partition")) return [{ distributed, isWorker: false }];
     if (text.includes("run_command_on_all_nodes"))
       return machines.map((tables) => ({ result: JSON.stringify(tables) }));
     if (count === undefined) throw new Error("no machine can count");
     return [{ count }];
   };
-  const sql = (first: string | TemplateStringsArray) =>
-    typeof first === "string" ? first : Promise.resolve(first.join("?")).then(answerTo);
+  const sql = async (first: string | TemplateStringsArray, ticket?: number) =>
+    typeof first === "string" ? first : answerTo(first.join("?")).map((row) => ({ ticket, ...row }));
   return Object.assign(sql, { unsafe: async () => machines[0] }) as unknown as Sql;
 }
 

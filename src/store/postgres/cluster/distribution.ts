@@ -9,7 +9,7 @@
 
 import { OperatorError } from "../../../base/errors.ts";
 import type { Query, Sql } from "../connection/database.ts";
-import { onlyRow } from "../connection/tickets.ts";
+import { answerOf, onlyRow, type Ticketed } from "../connection/tickets.ts";
 import { SLOT_COUNT } from "./placement.ts";
 
 class DistributionError extends OperatorError {
@@ -77,13 +77,18 @@ export interface Cluster {
 
 export function readCluster(): Query<Cluster> {
   return async (sql) => {
-    const [citus] = await sql<{ version: string }[]>`
-      SELECT extversion AS version FROM pg_extension WHERE extname = 'citus'`;
-    if (citus === undefined) return { extension: undefined, distributed: false, isWorker: false };
-    const rows = await sql<{ distributed: boolean; isWorker: boolean }[]>`
-      SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('sideband.users')) AS distributed,
-        EXISTS (SELECT FROM pg_dist_local_group WHERE groupid <> 0) AS "isWorker"`;
-    return { extension: citus.version, ...onlyRow(rows) };
+    const [citus] = await answerOf(
+      (ticket) => sql<(Ticketed & { version: string | null })[]>`
+        SELECT ${ticket}::bigint AS ticket, (SELECT extversion FROM pg_extension WHERE extname = 'citus') AS version`,
+    );
+    if (citus.version === null) return { extension: undefined, distributed: false, isWorker: false };
+    const [{ distributed, isWorker }] = await answerOf(
+      (ticket) => sql<(Ticketed & Pick<Cluster, "distributed" | "isWorker">)[]>`
+        SELECT ${ticket}::bigint AS ticket,
+          EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('sideband.users')) AS distributed,
+          EXISTS (SELECT FROM pg_dist_local_group WHERE groupid <> 0) AS "isWorker"`,
+    );
+    return { extension: citus.version, distributed, isWorker };
   };
 }
 
@@ -148,9 +153,12 @@ async function checkCluster(sql: Sql): Promise<number> {
 export function readWorkers(): Query<number[] | undefined> {
   return async (sql) => {
     if (!(await readCluster()(sql)).distributed) return undefined;
-    const rows = await sql<{ worker: number }[]>`
-      SELECT p.groupid AS worker FROM generate_series(0, ${SLOT_COUNT - 1}::integer) AS slot JOIN pg_dist_placement p
-        ON p.shardid = get_shard_id_for_distribution_column('sideband.users', slot) ORDER BY slot`;
+    const rows = await answerOf(
+      (ticket) => sql<(Ticketed & { worker: number })[]>`
+        SELECT ${ticket}::bigint AS ticket, p.groupid AS worker
+        FROM generate_series(0, ${SLOT_COUNT - 1}::integer) AS slot JOIN pg_dist_placement p
+          ON p.shardid = get_shard_id_for_distribution_column('sideband.users', slot) ORDER BY slot`,
+    );
     return rows.map(({ worker }) => worker);
   };
 }

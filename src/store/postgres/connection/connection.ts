@@ -64,13 +64,15 @@ export class Connection {
   timeline: number | undefined;
   /** The moment at which the server was started. */
   startedAt = "";
-  /** A pooler stands in between: statements are not named, and there are no notices. */
+  /** A pooler stands in between: statements are not named and go one by one, and there are no notices. */
   pooled = false;
   /** The server's limit on the time of a statement is off although one was asked for. */
   unlimited = false;
   lastUsedMs = 0;
   onLost: () => void = () => {};
   readonly #waiting = new Set<(error: unknown) => void>();
+  /** The end of the query before; undefined where queries are sent without waiting for it. */
+  #before: Promise<unknown> | undefined;
   #socket: Socket | undefined;
   #lost: Error | undefined;
   #isClosing = false;
@@ -132,13 +134,24 @@ export class Connection {
         return;
       }
       this.#waiting.add(reject);
-      query(this.sql)
+      this.#ask(query)
         .then(resolve, reject)
         .finally(() => {
           this.#waiting.delete(reject);
           this.lastUsedMs = performance.now();
         });
     });
+  }
+
+  /**
+   * A pooler that shares servers between transactions takes a server away as soon as it is ready, also where the next
+   * statement was sent behind: then that answer goes to somebody else (github.com/pgbouncer/pgbouncer/issues/759).
+   */
+  #ask<T>(query: Query<T>): Promise<T> {
+    if (this.#before === undefined) return query(this.sql);
+    const asked = this.#before.then(() => query(this.sql));
+    this.#before = asked.catch(() => {});
+    return asked;
   }
 
   /** Ends it at once; what runs or waits on it fails with the error. */
@@ -207,8 +220,10 @@ export class Connection {
     onTime?.(server.nowMs, sentMs, performance.now());
     this.pooled = server.pid !== (rows as unknown as postgres.RowList<[]>).state.pid;
     this.unlimited = statementTimeoutMs > 0 && server.limit === "0";
+    const isPlain = named && !this.pooled;
     // The client looks at this option before every statement.
-    (this.sql.options as { prepare: boolean }).prepare = named && !this.pooled;
+    (this.sql.options as { prepare: boolean }).prepare = isPlain;
+    if (!isPlain) this.#before = Promise.resolve();
   }
 }
 

@@ -118,7 +118,7 @@ export function readAccount(account: string): Query<AccountRecord | undefined> {
   };
 }
 
-/** A limit begins with what all keys have used in the month. */
+/** A limit begins with what all keys have used in the month, and without one each key with what it has used itself. */
 export function changeAccount(
   account: string,
   monthlyLimit: number | null,
@@ -135,10 +135,12 @@ export function changeAccount(
           RETURNING ${ticket}::bigint AS ticket, ${ACCOUNT_COLUMNS(tx)}`,
       );
       if (row === undefined) return undefined;
-      if (monthlyLimit !== null) {
-        const keyIds = (await listKeys(account)(tx)).map(({ id }) => id);
-        await beginCounter(tx, accountCounter(account), month, keyIds);
-      }
+      const keys = await listKeys(account)(tx);
+      const ids = keys.map(({ id }) => id);
+      if (monthlyLimit !== null) await beginCounter(tx, accountCounter(account), month, ids);
+      else
+        for (const { id, tier } of keys)
+          if (TIER_LIMITS[tier] !== null) await beginCounter(tx, id, month, [id]);
       return { record: accountOf(row), version };
     }) as Promise<{ record: AccountRecord; version: number } | undefined>;
 }

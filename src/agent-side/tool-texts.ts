@@ -1,0 +1,45 @@
+/** What a host and a model read of a tool's call: the line of a result, and of an error what can be done about it. */
+
+import { NOTHING_REMEMBERED } from "../base/channel-labels.ts";
+import { escapeJson, escapeText } from "./escaped-text.ts";
+import { RefusedValueError } from "./secrets.ts";
+import { errorCodeOf } from "./written-line.ts";
+
+/** In the text of an unknown label that is a slip away from another. */
+const INSISTS = 'new_label: "certain"';
+
+/** A result as the text that a host shows: the line of a write, and else JSON. */
+export function toolResultText(result: { readonly [name: string]: unknown }): string {
+  return typeof result.result === "string" ? result.result : escapeJson(result);
+}
+
+/** The error as one line that a model can act on. @param addsLabels whether the model has add_label */
+export function toolErrorText(error: unknown, addsLabels: boolean): string {
+  const code = errorCodeOf(error);
+  if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";
+  // The service's text may have the values of a label, which somebody else has written.
+  const message = error instanceof RefusedValueError ? error.message : escapeText(error.message);
+  return `${code}: ${toolAdvice(code, error, addsLabels) ?? message}`;
+}
+
+/** The service names its own calls, where a model has tools. */
+function toolAdvice(code: string, error: Error, addsLabels: boolean): string | undefined {
+  const { hint, param, items } = { ...(error as { extra?: object }).extra, ...error } as Record<
+    string,
+    unknown
+  >;
+  if (code === "unknown_label") {
+    // The service's text names the near label, and the field that insists, which the tool has by the same name.
+    if (error.message.includes(INSISTS)) return undefined;
+    const question = typeof hint === "string" ? `Did you mean ${hint}? ` : "";
+    if (error.message.startsWith(NOTHING_REMEMBERED))
+      return `${NOTHING_REMEMBERED} that label. ${question}recall without a label lists what is.`;
+    const adding = addsLabels ? ", and add_label adds one" : "";
+    return `There is no such label. ${question}A label is GROUP.name. The description of remember lists those of the account${adding}; find finds facts by words.`;
+  }
+  if (code === "fact_exists")
+    return "The other label has a fact, too: forget it first, or pass merge=true for a list of both.";
+  if (code === "invalid_value" && param === "item" && Array.isArray(items))
+    return 'With this item the list would be too long: remember the whole list without some of its items, joined by "; ", and without add.';
+  return undefined;
+}
