@@ -25,7 +25,7 @@ const DECISIONS = "docs/decisions/";
 
 /** The groups but for the decisions, with their files in order. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Start: [QUICKSTART, "docs/MEMORY-PAGE.md", "docs/API.md", "docs/ERRORS.md"],
+  Start: [QUICKSTART, "docs/TEAM.md", "docs/MEMORY-PAGE.md", "docs/API.md", "docs/ERRORS.md"],
   Agents: [
     "docs/agents/README.md",
     ...[

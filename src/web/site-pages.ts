@@ -93,16 +93,16 @@ ${APP}`,
   {
     path: "/account",
     title: "Account",
-    description: "See the usage of a key, and the users and labels of its account.",
+    description: "See the usage of a key, and the users, shared projects and labels of its account.",
     script: "account",
     styles: ["charts"],
     markdown: `# Account
 
-A page for the holder of a key: its usage by day, and the users and labels of its account. Programs: \`GET /usage\`,
+A page for the holder of a key: its usage by day, and the users, shared projects and labels of its account. Programs: \`GET /usage\`,
 \`GET /usage/days\`, \`GET /users\`, \`GET /channels\` and \`PATCH /channels/{label}\` ([reference](/docs/api.md#memory)).
 `,
     main: `<div class="intro"><h1>Account</h1>
-<p>What was written with a key, day by day, and the users and labels of its account. The key stays in this page's memory and is gone when you leave.</p></div>
+<p>What was written with a key, day by day, and the users, shared projects and labels of its account. The key stays in this page's memory and is gone when you leave.</p></div>
 ${APP}`,
   },
   {
@@ -113,7 +113,7 @@ ${APP}`,
     styles: ["charts"],
     markdown: `# Console
 
-The operator's page: requests for keys, keys, users and labels of accounts, usage and the state of the service. Programs: the calls under
+The operator's page: requests for keys, keys, users, shared projects and labels of accounts, usage and the state of the service. Programs: the calls under
 \`/admin\` ([reference](/docs/api.md#admin)).
 `,
     main: `<div class="intro"><h1>Console</h1></div>

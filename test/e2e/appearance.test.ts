@@ -74,11 +74,13 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
       running.call("PUT", `/projects/${project}`, { key, body: { shared: true, ...terms } });
     await share("harbour", { access: "read" });
     await share("loom", { members: ["ada", "grace"] });
-    await post("/encode", { user_id: "ada", label: "PROJ.stack", value: "Rust", project: "loom" });
+    const ofAda = { user_id: "ada", project: "loom" };
+    await post("/encode", { ...ofAda, label: "PROJ.stack", value: "Rust" });
+    await post("/encode", { ...ofAda, label: "PROJ.goal", value: "A loom for everyone", scope: "own" });
     await open("/account");
     await page.getByLabel("Your key").fill(key);
     await page.keyboard.press("Enter");
-    await says("5 of 50,000");
+    await says("6 of 50,000");
     await says("2 users of navy");
     await page.getByText("The 40 standard labels").click();
     await page.getByRole("button", { name: "Hide USER.os" }).click();
@@ -86,7 +88,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await page.getByRole("button", { name: "Change loom" }).click();
     await page.getByLabel(/^Take along/).fill("ada");
     await page.getByRole("button", { name: "Show what would be shared" }).click();
-    await says(/can be shared|become the team's/);
+    await says(/These facts of ada become the team's/);
   },
   ...MEMORY_LOOKS,
   "console-sign-in": async ({ page, open }) => {

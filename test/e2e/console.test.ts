@@ -195,36 +195,39 @@ visit("the tier of a key and the limit of an account are changed", async (visit)
   assert.equal(found.monthly_limit, 5);
 });
 
-visit("the users of an account with their projects, page by page, what it shares, and its own labels", async (visit) => {
-  const { page, running, says } = visit;
-  const key = await running.newKey("navy");
-  const facts = [{ label: "USER.name", value: "x" }];
-  const write = (user_id: string, more = {}) =>
-    running.call("POST", "/encode/batch", { key, body: { user_id, facts, ...more } });
-  await Promise.all(Array.from({ length: 52 }, (_, i) => write(`user ${String(i).padStart(2, "0")}`)));
-  await running.call("POST", "/encode", {
-    key,
-    body: { user_id: "user 07", label: "TASK.next", value: "x", project: "loom/gate" },
-  });
-  const label = { label: "SHIP.size", description: "How large it is", one_of: ["S", "L"] };
-  await running.call("POST", "/channels", { key, body: label });
-  const loom = { shared: true, members: ["user 07", "user 08"], access: "read" };
-  await running.call("PUT", "/projects/loom", { key, body: loom });
-  await signIn(visit);
-  const section = page.locator("#accounts");
-  await says("The account shares no project.");
-  await says("The account has the 40 standard labels, and may add 216.");
-  await section.getByRole("combobox", { name: "Account" }).selectOption("navy");
-  await says("50 users of navy, and more");
-  await section.getByRole("row", { name: /^loom user 07, user 08 only read 0 never$/ }).waitFor();
-  await section.getByRole("row", { name: /user 07 1 loom\/gate/ }).waitFor();
-  await section.getByRole("row", { name: /SHIP.size How large it is person one of S, L/ }).waitFor();
-  await section.getByRole("button", { name: "Show more users" }).click();
-  await says("52 users of navy,");
-  await section.getByLabel("Users whose name begins with").fill("user 4");
-  await page.keyboard.press("Enter");
-  await says("10 users of navy,");
-});
+visit(
+  "the users of an account with their projects, page by page, what it shares, and its own labels",
+  async (visit) => {
+    const { page, running, says } = visit;
+    const key = await running.newKey("navy");
+    const facts = [{ label: "USER.name", value: "x" }];
+    const write = (user_id: string, more = {}) =>
+      running.call("POST", "/encode/batch", { key, body: { user_id, facts, ...more } });
+    await Promise.all(Array.from({ length: 52 }, (_, i) => write(`user ${String(i).padStart(2, "0")}`)));
+    await running.call("POST", "/encode", {
+      key,
+      body: { user_id: "user 07", label: "TASK.next", value: "x", project: "loom/gate" },
+    });
+    const label = { label: "SHIP.size", description: "How large it is", one_of: ["S", "L"] };
+    await running.call("POST", "/channels", { key, body: label });
+    const loom = { shared: true, members: ["user 07", "user 08"], access: "read" };
+    await running.call("PUT", "/projects/loom", { key, body: loom });
+    await signIn(visit);
+    const section = page.locator("#accounts");
+    await says("The account shares no project.");
+    await says("The account has the 40 standard labels, and may add 216.");
+    await section.getByRole("combobox", { name: "Account" }).selectOption("navy");
+    await says("50 users of navy, and more");
+    await section.getByRole("row", { name: /^loom user 07, user 08 only read 0 never$/ }).waitFor();
+    await section.getByRole("row", { name: /user 07 1 loom\/gate/ }).waitFor();
+    await section.getByRole("row", { name: /SHIP.size How large it is person one of S, L/ }).waitFor();
+    await section.getByRole("button", { name: "Show more users" }).click();
+    await says("52 users of navy,");
+    await section.getByLabel("Users whose name begins with").fill("user 4");
+    await page.keyboard.press("Enter");
+    await says("10 users of navy,");
+  },
+);
 
 visit("the operator adds a set of labels to an account, and makes it strict", async (visit) => {
   const { page, running, says } = visit;

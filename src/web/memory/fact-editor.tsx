@@ -96,11 +96,13 @@ export function FactEditor({ draft, now, onClose }: FactEditorProps) {
         onChoice={(choice) => change({ end: choice.kind === "as-now" ? undefined : choice })}
       />
       {place === "shared" && (
-        <PlaceField
-          places={["shared", "own"]}
-          place={chosenPlace ?? place}
-          onPlace={(chosen) => change({ place: chosen })}
-        />
+        <div class="add-terms">
+          <PlaceField
+            places={["shared", "own"]}
+            place={chosenPlace ?? place}
+            onPlace={(chosen) => change({ place: chosen })}
+          />
+        </div>
       )}
       <ErrorNotice error={error} />
       {hasChanged && (

@@ -60,7 +60,7 @@ export function SharingNote() {
       {access === "write"
         ? "What is kept for the team, all of them read and write."
         : "Its members only read what is shared."}{" "}
-      What is kept only for {me} no one else sees.
+      What is kept only for {me} no other member sees.
     </p>
   );
 }

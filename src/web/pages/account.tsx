@@ -1,6 +1,6 @@
 /**
  * The account page for the holder of a key: tier, limit, usage by day, and, of what the key may see, the account's
- * users and labels. The key is in this page's memory alone: in no cookie, no storage, no address and no field.
+ * users, shared projects and labels. The key is in this page's memory alone: in no cookie, no storage, no address and no field.
  */
 
 import { useEffect, useState } from "preact/hooks";

@@ -19,7 +19,7 @@ export function ProjectsTable({ account, projects, onChange }: ProjectsTableProp
   return (
     <DataTable
       caption={`${countText(projects.length, "shared project")} of ${account}, times in UTC`}
-      label="Shared projects"
+      label={`Shared projects of ${account}`}
       rows={projects}
       keyOf={({ project }) => project}
       columns={[
