@@ -56,14 +56,17 @@ async function wholeMemory() {
     });
   };
   const { channels, strict } = await client.channels();
+  const projects = (await client.projects()).projects.map(({ created_at: _at, ...sharing }) => sharing);
   const labels = channels.map(({ created_at: _at, created_by: _by, created_key: _key, ...terms }) => terms);
-  return { person: await at(), loom: await at(LOOM), labels, strict };
+  return { person: await at(), loom: await at(LOOM), labels, strict, projects };
 }
 
 async function revisionOf(label: string, value: string): Promise<string> {
   const { revisions } = await (await memory()).history(USER, label);
   return String(revisions.find((revision) => revision.value === value)?.revision);
 }
+
+const IN_LOOM = ["--project", LOOM];
 
 type Words = string[] | (() => Promise<string[]>);
 
@@ -94,6 +97,18 @@ const WALK: readonly (readonly [command: string, words: Words])[] = [
   ["import", [notes, "--yes"]],
   ["rollback", async () => ["--to", start]],
   ["undo", []],
+  ["project share", ["--with", "grace", "--take", "--yes", ...IN_LOOM]],
+  ["project share", ["--read-only", "--yes", ...IN_LOOM]],
+  ["project share", ["--read-write", "--yes", ...IN_LOOM]],
+  ["project members", ["add", "linus", ...IN_LOOM]],
+  ["project members", ["remove", "linus", "grace", ...IN_LOOM]],
+  ["remember", ["PROJ.goal", "silk", ...IN_LOOM]],
+  ["remember", ["PROJ.stack", "warp and weft", "--shared", ...IN_LOOM]],
+  ["remember", ["PROJ.goal", "my own", "--own", ...IN_LOOM]],
+  ["forget", ["PROJ.stack", "--shared", ...IN_LOOM]],
+  ["forget", ["PROJ.goal", "--own", ...IN_LOOM]],
+  ["rename", ["PROJ.goal", "PROJ.aim", ...IN_LOOM]],
+  ["project unshare", ["--give-to", USER, ...IN_LOOM]],
   ["labels add", ["TEAM.size", "--description", "Shirt", "--one-of", "S,M", "--for", "7d"]],
   ["labels edit", ["TEAM.size", "--description", "Of a shirt", "--one-of", "", "--max-bytes", "9"]],
   ["labels hide", ["TEAM.size"]],
@@ -106,10 +121,13 @@ const WALK: readonly (readonly [command: string, words: Words])[] = [
   ["labels strict", ["off"]],
 ];
 
-/** What they do to a memory nobody is to undo. `forget --for-good` and `forget --all` say so, and ask. */
+/**
+ * What they do to a memory nobody is to undo. `forget --for-good`, `forget --all` and `project erase` say so, and ask.
+ */
 const NOT_WALKED: Readonly<Record<string, readonly string[]>> = {
   "they read": [
     ...[
+      "project",
       "recall",
       "find",
       "facts",
@@ -134,6 +152,7 @@ const NOT_WALKED: Readonly<Record<string, readonly string[]>> = {
       "verify-receipt",
     ],
   ],
+  "it erases for good": ["project erase"],
   "they serve others": ["serve", "owner", "open", "mcp", "hook"],
   "they change keys, settings of hosts, or how it is stored": [
     ...[
@@ -188,7 +207,7 @@ test("every command that writes is undone by what it prints, and by undo", async
     assert.deepEqual(await wholeMemory(), was, `${call.join(" ")}: ${undos.join(", ")}`);
     await run();
     assert.deepEqual(await wholeMemory(), done, `${call.join(" ")} again`);
-    if (command.startsWith("labels ")) continue;
+    if (/^(?:labels|project) /.test(command)) continue;
     const undo = ["undo", ...SAME];
     assert.equal((await home.run(...undo)).status, 0);
     assert.deepEqual(await wholeMemory(), was, `undo of ${call.join(" ")}`);

@@ -163,7 +163,7 @@ const undoCommand: Command = memoryCommand(
     usage: "[--list]",
     options: `  --list          print the last ${LISTED} things, the newest first, with the command that goes back before each`,
     about: `Takes back the last thing that was done to a user's facts, in all projects, or in that of --project: a write, an import,
-a forgetting, a rename, a merge, a restore, a rollback. Of what is shared in this project it takes back what the user has
+a forgetting, a rename, a merge, a restore, a rollback. Of what is shared in a project it takes back what the user has
 written, where nobody has written since. Facts are again what they were, with the labels and the ends that
 they had. Done twice, it takes the undo back. What was forgotten for good stays forgotten. What a command has done to
 the labels of the account is undone by the command that it has printed.`,
@@ -218,16 +218,11 @@ interface Thing {
 
 /** To what is shared others have done things, too: those are not the person's to take back. */
 async function lastThings(call: MemoryCall, count: number): Promise<Thing[]> {
-  const { memory, userId, project: here, texts } = call;
+  const { memory, userId, texts } = call;
   const { project } = texts;
   const changes: KeptChange[] = [];
   const isMine = ({ place, user_id: author = userId }: KeptChange) => place !== "shared" || author === userId;
-  const team =
-    project !== undefined || here === undefined
-      ? []
-      : (await memory.changes(userId, { project: here.split("/")[0], limit: PAGE })).changes.filter(
-          ({ place }) => place === "shared",
-        );
+  const team = project === undefined ? await sharedChanges(memory, userId) : [];
   let [things, cursor]: [Thing[], string | undefined] = [[], undefined];
   do {
     const page: ChangesAnswer = await memory.changes(userId, { project, limit: PAGE, cursor });
@@ -237,6 +232,15 @@ async function lastThings(call: MemoryCall, count: number): Promise<Thing[]> {
     // The last one may go on.
   } while (cursor !== undefined && things.length <= count);
   return things.slice(0, count);
+}
+
+/** What was done to shared facts in any project: the changes of a user have those of one project only where it is named. */
+async function sharedChanges(memory: Sideband<string>, userId: string): Promise<KeptChange[]> {
+  const { projects } = await memory.projects();
+  const pages = await Promise.all(
+    projects.map(({ project }) => memory.changes(userId, { project, limit: PAGE })),
+  );
+  return pages.flatMap(({ changes }) => changes.filter(({ place }) => place === "shared"));
 }
 
 function newestFirst(changes: readonly KeptChange[]): KeptChange[] {

@@ -154,6 +154,7 @@ export const projectUnshare: Command = memoryCommand(
     const project = projectName(call);
     const before = await sharingNeeded(call, project);
     const giveTo = texts["give-to"];
+    const labels = giveTo === undefined ? [] : await sharedLabels(call, giveTo);
     const answer = await asAccount(memory.unshareProject(project, { giveTo })).catch((error) => {
       throw error.code === "project_has_facts"
         ? new CommandError(
@@ -163,7 +164,8 @@ export const projectUnshare: Command = memoryCommand(
     });
     const given = answer.given ? `; ${giveTo} has got ${counted(answer.given, "fact")}` : "";
     call.print(`${project}: not shared any more${given}`, answer);
-    const take = answer.given ? " --take" : "";
+    const named = labels.length > NAMED_MAX ? "" : `${labels.map((label) => ` ${label}`).join("")} --yes`;
+    const take = answer.given ? ` --take${named}` : " --yes";
     const as = giveTo === undefined ? call : { ...call, texts: { ...texts, user: giveTo } };
     tell([`undo: ${command(as, "share", termsText(before) + take)}`], flags);
   },
@@ -192,6 +194,15 @@ themselves stays. Nothing brings it back, so it asks. ${WHO}`,
     call.print(`${project}: erased ${counted(answer.erased, "shared fact")} for good`, answer);
   },
 );
+
+/** More would hide the command: without them it asks which. */
+const NAMED_MAX = 40;
+
+/** What is shared and counts for a member. */
+async function sharedLabels({ memory, project }: MemoryCall, userId: string): Promise<string[]> {
+  const { facts } = await memory.facts(userId, { project });
+  return facts.filter(({ place }) => place === "shared").map(({ label }) => label);
+}
 
 function requireYes({ flags }: Pick<Call, "flags">): void {
   if (!flags.yes && (flags.json || !process.stdin.isTTY))
