@@ -2039,6 +2039,7 @@ class Sideband:
         label: str,
         revision: int,
         *,
+        scope: Optional[PlaceKind] = None,
         if_revision: Optional[int] = None,
         project: Optional[str] = None,
         written_by: Optional[str] = None,
@@ -2047,9 +2048,10 @@ class Sideband:
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
     ) -> WrittenAnswer:
-        """Writes the value of an earlier revision again. `not_found` if the history does not have it."""
+        """Writes the value of an earlier revision again; with `scope` one of that place. `not_found` if the history does not have
+        it."""
         writer = self._writer(user_id, project, written_by, session_id)
-        fields = {"label": label, "revision": revision}
+        fields = {"label": label, "revision": revision, "scope": scope}
         return self._write("/facts/restore", writer, fields, idempotency_key, if_revision, timeout_ms, retries)
 
     def rename(
@@ -2252,13 +2254,14 @@ class Sideband:
         user_id: str,
         label: str,
         *,
+        scope: Optional[PlaceKind] = None,
         project: Optional[str] = None,
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
         fail_fast: bool = False,
     ) -> HistoryAnswer:
-        """A fact's present and earlier values, the newest first."""
-        query = {**self._person(user_id, project), "label": label}
+        """A fact's present and earlier values, the newest first; with `scope` those of that place."""
+        query = {**self._person(user_id, project), "label": label, "scope": scope}
         return self._get("/facts/history", query, timeout_ms, retries, fail_fast)
 
     def changes(

@@ -53,6 +53,11 @@ export interface AgentForgetOptions extends AgentCallOptions {
   keepHistory?: boolean | undefined;
 }
 
+export interface AgentHistoryOptions extends AgentCallOptions {
+  /** Only that place of the call. */
+  scope?: PlaceKind | undefined;
+}
+
 /** Who writes. */
 export interface AgentWriterOptions extends AgentCallOptions {
   writtenBy?: string | undefined;
@@ -104,12 +109,12 @@ export interface AgentMemory {
   context(userId: string, options?: AgentContextOptions): Promise<ContextAnswer>;
   flush(userId: string, options?: AgentCallOptions): Promise<FlushAnswer>;
   read(userId: string, block: string, options?: AgentCallOptions): Promise<ReadAnswer>;
-  history(userId: string, label: string, options?: AgentCallOptions): Promise<HistoryAnswer>;
+  history(userId: string, label: string, options?: AgentHistoryOptions): Promise<HistoryAnswer>;
   restore(
     userId: string,
     label: string,
     revision: number,
-    options?: AgentWriterOptions,
+    options?: AgentWriterOptions & Pick<AgentHistoryOptions, "scope">,
   ): Promise<WrittenAnswer>;
   rename(userId: string, label: string, to: string, options?: AgentRenameOptions): Promise<WrittenAnswer>;
   /** The labels of the account. */

@@ -382,9 +382,6 @@ function endOf({ ttl_s, until, add }: ToolInput): { ttlS?: number; expiresAt?: s
   return { expiresAt: new Date(endMs).toISOString() };
 }
 
-/** Whose a fact is that all who share the project have. */
-const TEAM = "the team";
-
 /** What was written, what it replaced, and how that is undone. */
 async function writtenResult(
   memory: AgentMemory,
@@ -395,7 +392,7 @@ async function writtenResult(
   const { label, value, revision, place, expires_at, previous } = written;
   const kept = await readRevisionsAfter(memory, userId, written, options);
   const undo = undoIn?.(place === "person" ? undefined : options.project);
-  const result = writtenLine(written, kept, undo, undefined, place === "shared" ? TEAM : undefined);
+  const result = writtenLine(written, kept, undo, undefined, place === "shared" ? "the team" : undefined);
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
 

@@ -8,7 +8,7 @@
  */
 
 import type { HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
-import type { AgentCallOptions, AgentMemory } from "./agent-memory.ts";
+import type { AgentCallOptions, AgentHistoryOptions, AgentMemory } from "./agent-memory.ts";
 import { escapeText } from "./escaped-text.ts";
 
 /** How a person starts `sideband` where the line is read, and the options that mean the same memory. */
@@ -40,7 +40,7 @@ export function writtenLine(
   if (previous !== null && previous.value === value) {
     // What was there before is kept only if something else has changed: its end, or the description of its label.
     const isChanged = kept?.some(({ revision }) => revision === previous.revision) === true;
-    const how = isChanged ? `; ${restoreText(label, previous.revision, kept, undo)}` : "";
+    const how = isChanged ? `; ${restoreText(label, previous.revision, kept, undo, at)}` : "";
     return `${named}: still ${now}${how}`;
   }
   // A value that replaces another has an end only if the write names one.
@@ -48,15 +48,22 @@ export function writtenLine(
   const then = had === undefined ? "" : ` until ${shownTime(had)}`;
   const was = previous === null ? "" : `was ${quotedValue(previous.value)}${then}${authorText(previous)}, `;
   const how =
-    previous === null ? forgetText(label, undo, at) : restoreText(label, previous.revision, kept, undo);
+    previous === null ? forgetText(label, undo, at) : restoreText(label, previous.revision, kept, undo, at);
   return `${named}: ${was}now ${now}; ${how}`;
 }
 
 /** @param kept what the history has of the fact since it was forgotten */
-export function forgottenLine(label: string, kept: Revisions, undo: UndoCommand | undefined): string {
+export function forgottenLine(
+  label: string,
+  kept: Revisions,
+  undo: UndoCommand | undefined,
+  place?: PlaceKind | undefined,
+): string {
   // Another place may have the label, too, and its history is another one.
   const isOther = kept !== undefined && kept.length > 0 && kept[0].ended === undefined;
-  const how = isOther ? historyText(label, undo) : restoreText(label, kept?.[0]?.revision, kept, undo);
+  const how = isOther
+    ? historyText(label, undo)
+    : restoreText(label, kept?.[0]?.revision, kept, undo, placeOption(place));
   return `${label}: forgotten; ${how}`;
 }
 
@@ -96,7 +103,7 @@ function forgetText(label: string, undo: UndoCommand | undefined, at: string): s
 }
 
 /** In a shared project a label may have a fact of all who share it, and one of the person's own. */
-function placeOption(place: PlaceKind | undefined): string {
+export function placeOption(place: PlaceKind | undefined): string {
   return place !== undefined && isTeamPlace(place) ? ` --${place}` : "";
 }
 
@@ -110,12 +117,13 @@ function restoreText(
   revision: number | undefined,
   kept: Revisions,
   undo: UndoCommand | undefined,
+  at = "",
 ): string {
   if (kept === undefined) return historyText(label, undo);
   if (!kept.some((known) => known.revision === revision)) return "no undo: the earlier value is not kept";
   return undo === undefined
     ? `undo: history tool with restore ${revision}`
-    : `undo: ${undo.program} restore ${label} ${revision}${undo.options}`;
+    : `undo: ${undo.program} restore ${label} ${revision}${at}${undo.options}`;
 }
 
 /** A value as a line shows it: in quotes, without anything hidden, and not too long. */
@@ -133,21 +141,16 @@ export function errorCodeOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
 
-/**
- * Asked only after the write: no read may keep it from being tried.
- * @param place where they must be: an own fact hides what is shared
- */
+/** Asked only after the write: no read may keep it from being tried. */
 export async function readRevisions(
   memory: Pick<AgentMemory, "history">,
   userId: string,
   label: string,
-  options: AgentCallOptions,
-  place?: PlaceKind | undefined,
+  options: AgentHistoryOptions,
 ): Promise<Revisions> {
   try {
-    const { timeoutMs, signal, failFast, project } = options;
-    const found = await memory.history(userId, label, { timeoutMs, signal, failFast, project });
-    return place === undefined || found.place === place ? found.revisions : undefined;
+    const { timeoutMs, signal, failFast, project, scope } = options;
+    return (await memory.history(userId, label, { timeoutMs, signal, failFast, project, scope })).revisions;
   } catch (error) {
     return errorCodeOf(error) === "fact_not_found" ? [] : undefined;
   }
@@ -160,8 +163,12 @@ export function readRevisionsAfter(
   { label, place }: Pick<WrittenAnswer, "label" | "place">,
   options: AgentCallOptions,
 ): Promise<Revisions> {
-  const at = { ...options, project: projectAt(place, options.project) };
-  return readRevisions(memory, userId, label, at, isTeamPlace(place) ? place : undefined);
+  const scope = isTeamPlace(place) ? place : undefined;
+  return readRevisions(memory, userId, label, {
+    ...options,
+    project: projectAt(place, options.project),
+    scope,
+  });
 }
 
 /** A place that only a shared project has. */

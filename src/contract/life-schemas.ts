@@ -63,7 +63,18 @@ export const RenameBody = Type.Object({
   details: wire.Details,
 });
 
-export const HistoryQuery = Type.Object({ user_id: wire.UserId, label: wire.Label, project: wire.Project });
+/** In a shared project a label may have a fact of all members, and one of the person's own. */
+const KeptScope = Type.Optional(
+  Type.Union(wire.PlaceKind.anyOf, {
+    description: "Only that place of the call. Without it, of the innermost that has a fact on the label.",
+  }),
+);
+export const HistoryQuery = Type.Object({
+  user_id: wire.UserId,
+  label: wire.Label,
+  project: wire.Project,
+  scope: KeptScope,
+});
 export const FactRevision = Type.Object({
   revision: wire.Revision,
   value: Type.String(),
@@ -93,6 +104,7 @@ export const RestoreBody = Type.Object({
   label: wire.Label,
   revision: Type.Integer({ description: "A revision of `GET /facts/history`." }),
   project: wire.Project,
+  scope: KeptScope,
   ...wire.Writer,
   details: wire.Details,
 });

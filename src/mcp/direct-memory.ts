@@ -125,9 +125,9 @@ function reads(services: MemoryServices, caller: MemoryCaller, read: ForUser) {
       read(user, async (userId) =>
         readAnswer(userId, await readPresentedBlock(services, caller, { userId, project, block })),
       ),
-    history: (user, label, { project } = {}) =>
+    history: (user, label, { project, scope } = {}) =>
       read(user, async (userId) =>
-        historyAnswer(userId, await factHistory(services, account, { userId, label, project })),
+        historyAnswer(userId, await factHistory(services, account, { userId, label, project, scope })),
       ),
   } satisfies Partial<AgentMemory>;
 }
@@ -152,8 +152,8 @@ function writes(services: MemoryServices, caller: MemoryCaller, write: ForUser) 
       }),
     restore: (user, label, revision, options = {}) =>
       write(user, async (userId) => {
-        const { ifRevision } = options;
-        const input = { ...writerOf(userId, options), label, revision, ifRevision };
+        const { ifRevision, scope } = options;
+        const input = { ...writerOf(userId, options), label, revision, ifRevision, scope };
         return detailedEncodeAnswer(await restoreFact(services, caller, input));
       }),
     rename: (user, label, to, options = {}) =>

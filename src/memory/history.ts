@@ -14,9 +14,9 @@ import type { UserEvent } from "./events.ts";
 import { missingFact, namedLabel } from "./free-labels.ts";
 import { checkAuthor } from "./identifiers.ts";
 import { type FactName, nameOf } from "./law/user-memory.ts";
-import { innermost, isInside, OWN_PLACE, type Person } from "./places.ts";
+import { innermost, isInside, OWN_PLACE, type Person, placeFor } from "./places.ts";
 import type { EarlierFact, FactRecord, UserLife, View } from "./ports.ts";
-import type { Place } from "./records.ts";
+import type { Place, WriteScope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 import { isShared, type OwnMark, ownMark } from "./shared-places.ts";
 import { viewFor } from "./shared-projects.ts";
@@ -33,6 +33,8 @@ export interface FactHistory extends OwnMark {
 
 interface LabelInput extends Person {
   readonly label: string;
+  /** Only this place of the call. */
+  readonly scope?: WriteScope | undefined;
 }
 
 /** The history of the fact that counts; where there is none any more, of the innermost place that had one. */
@@ -43,7 +45,8 @@ export async function factHistory(
 ): Promise<FactHistory> {
   const { label, userId } = input;
   const view = await viewFor(services, account, input);
-  const { places, nowMs } = view;
+  const { nowMs } = view;
+  const places = placesMeant(view, input);
   if (!LABEL_FORM.test(label)) throw await missingFact(services, view, label);
   const lives = places.toReversed().map(async (place) => {
     const life = await services.store.readLife(account, userId, { nowMs, place, label });
@@ -61,6 +64,10 @@ export async function factHistory(
   };
 }
 
+function placesMeant({ places }: View, { scope }: LabelInput): readonly Place[] {
+  return scope === undefined ? places : [placeFor(scope, places)];
+}
+
 export interface RestoreInput extends LabelInput, WriteInput {
   readonly revision: number;
   readonly ifRevision?: number | undefined;
@@ -72,16 +79,17 @@ export async function restoreFact(
   caller: Caller,
   input: RestoreInput,
 ): Promise<EncodeResult> {
-  const { userId, project, label, revision, ifRevision } = input;
+  const { userId, project, label, revision, ifRevision, scope } = input;
   const view = await viewFor(services, caller.account, input);
-  const { places, nowMs } = view;
+  const { nowMs } = view;
+  const places = placesMeant(view, input);
   const { terms, free } = await namedLabel(services, view, label);
   const expiresAtMs = lifeEnd({}, terms, nowMs);
   const condition = ifRevision === undefined ? {} : { ifRevision };
   return writeFacts(services, caller, input, view, {
     changes: [{ kind: "restore", label, places, revision, terms, free, expiresAtMs, ...condition }],
     label,
-    fingerprinted: ["restore", userId, [label, revision, ifRevision], project ?? null],
+    fingerprinted: ["restore", userId, [label, revision, ifRevision, scope], project ?? null],
   });
 }
 

@@ -36,6 +36,7 @@ import {
   FIND,
   FLUSH,
   FORGET,
+  HISTORY,
   PERSON,
   REMOVE,
   RENAME,
@@ -56,6 +57,7 @@ import type {
   FindOptions,
   FlushOptions,
   ForgetOptions,
+  HistoryOptions,
   LabelOf,
   Moment,
   NewLabelOf,
@@ -206,9 +208,10 @@ export class ServiceCalls<Own extends string = never> extends AccountCalls<Own> 
   }
 
   /** A fact's present and earlier values, the newest first. */
-  async history(userId: string, label: LabelOf<Own>, options: PersonOptions = {}): Promise<HistoryAnswer> {
-    checkOptions(options, PERSON);
-    return this.get("/facts/history", { ...this.#person(userId, options), label }, options);
+  async history(userId: string, label: LabelOf<Own>, options: HistoryOptions = {}): Promise<HistoryAnswer> {
+    checkOptions(options, HISTORY);
+    const { scope } = options;
+    return this.get("/facts/history", { ...this.#person(userId, options), label, scope }, options);
   }
 
   /** Writes the value of an earlier revision again. `not_found` if the history does not have it. */
@@ -219,7 +222,7 @@ export class ServiceCalls<Own extends string = never> extends AccountCalls<Own> 
     options: RestoreOptions = {},
   ): Promise<WrittenAnswer> {
     checkOptions(options, RESTORE);
-    return this.#write("/facts/restore", userId, options, () => ({ label, revision }));
+    return this.#write("/facts/restore", userId, options, () => ({ label, revision, scope: options.scope }));
   }
 
   /**

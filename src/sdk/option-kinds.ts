@@ -14,6 +14,7 @@ import type {
   FindOptions,
   FlushOptions,
   ForgetOptions,
+  HistoryOptions,
   InjectOptions,
   LabelTermsChange,
   OwnLabelTerms,
@@ -95,9 +96,10 @@ export const INJECT: Kinds<InjectOptions> = { ...CONTEXT, onOutage: TEXT };
 export const FIND: Kinds<FindOptions> = { ...FACTS, limit: WHOLE, everywhere: FLAG };
 export const FLUSH: Kinds<FlushOptions> = { ...PERSON, sessionId: TEXT };
 export const WRITER: Kinds<WriterOptions> = { ...FLUSH, writtenBy: TEXT, idempotencyKey: TEXT };
-export const RESTORE: Kinds<RestoreOptions> = { ...WRITER, ifRevision: WHOLE };
-export const REMOVE: Kinds<RemoveOptions> = { ...RESTORE, scope: TEXT };
-export const RENAME: Kinds<RenameOptions> = { ...RESTORE, merge: TEXT };
+export const HISTORY: Kinds<HistoryOptions> = { ...PERSON, scope: TEXT };
+export const RESTORE: Kinds<RestoreOptions> = { ...WRITER, ifRevision: WHOLE, scope: TEXT };
+export const REMOVE: Kinds<RemoveOptions> = RESTORE;
+export const RENAME: Kinds<RenameOptions> = { ...WRITER, ifRevision: WHOLE, merge: TEXT };
 export const ENCODE: Kinds<EncodeOptions> = { ...WRITER, ...FACT };
 export const BATCH_FACT: Kinds<FactToEncode> = { label: TEXT, value: TEXT, ...FACT };
 export const FORGET: Kinds<ForgetOptions> = { ...PERSON, ifRevision: WHOLE, scope: TEXT, keepHistory: FLAG };

@@ -142,9 +142,12 @@ export interface Pinnable {
   pinned?: boolean | undefined;
 }
 
-export interface RestoreOptions extends WriterOptions, ExpectedFact {}
+/** Only one place of the call: in a shared project a label may have a fact of all, and one of the person's own. */
+export interface HistoryOptions extends PersonOptions, FactPlace {}
 
-export interface RemoveOptions extends RestoreOptions, FactPlace {}
+export interface RestoreOptions extends WriterOptions, ExpectedFact, FactPlace {}
+
+export type RemoveOptions = RestoreOptions;
 
 /** A label that neither the account nor the person has. */
 export interface UnknownLabel {
@@ -159,7 +162,7 @@ export interface UnknownLabel {
 
 export interface EncodeOptions extends RemoveOptions, FactEnd, UnknownLabel, FromWhere, Pinnable {}
 
-export interface RenameOptions extends RestoreOptions {
+export interface RenameOptions extends WriterOptions, ExpectedFact {
   /** Makes a list of both where the other label has a fact. Otherwise `fact_exists`. */
   merge?: "append" | undefined;
 }

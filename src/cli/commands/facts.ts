@@ -5,7 +5,7 @@
 
 import { hostGroups } from "../../agent-side/host-groups.ts";
 import { contextFor, memorySection } from "../../agent-side/memory-section.ts";
-import { forgottenLine, quotedValue, readRevisions } from "../../agent-side/written-line.ts";
+import { forgottenLine, placeOption, quotedValue, readRevisions } from "../../agent-side/written-line.ts";
 import { groupOf } from "../../base/channel-labels.ts";
 import { parseGroups } from "../../base/groups.ts";
 import { contextTokens } from "../../config.ts";
@@ -148,8 +148,8 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
       label,
     );
     if (!keepHistory) return print(`${label}: forgotten for good`, answer);
-    const kept = await readRevisions(memory, userId, label, { project }, scope);
-    print(forgottenLine(label, kept, undoHere(sameMemory)), answer);
+    const kept = await readRevisions(memory, userId, label, { project, scope });
+    print(forgottenLine(label, kept, undoHere(sameMemory), scope), answer);
   },
 );
 
@@ -167,12 +167,12 @@ async function forgetItem(call: MemoryCall, label: string, item: string): Promis
     );
   });
   const answer = await orNoFact(removed, userId, label);
-  const kept = await readRevisions(memory, userId, label, { project });
+  const kept = await readRevisions(memory, userId, label, { project, scope });
   const was = kept?.find(({ ended }) => ended !== undefined);
   const undo =
     was === undefined
       ? "no undo: the list as it was is not kept"
-      : `undo: ${sidebandCommand()} restore ${shellQuote(label)} ${was.revision}${sameMemory}`;
+      : `undo: ${sidebandCommand()} restore ${shellQuote(label)} ${was.revision}${placeOption(scope)}${sameMemory}`;
   const gone = was?.value.split("; ").find((one) => one.toLowerCase() === item.toLowerCase()) ?? item;
   print(`${label}: forgot ${quotedValue(gone)}; ${undo}`, answer);
 }

@@ -12,19 +12,24 @@ import { placeText } from "../named-project.ts";
 import { counted, table } from "../printed.ts";
 import { sidebandCommand, undoOf } from "../printed-commands.ts";
 import { projectName } from "../project-call.ts";
-import { repeatedOptions, withoutPerson } from "../shared-options.ts";
+import { repeatedOptions, scopeOf, TEAM_HELP, withoutPerson } from "../shared-options.ts";
 
 export const history: Command = memoryCommand(
   {
     name: "history",
     summary: "print the values that a fact had",
     words: ["LABEL"],
+    usage: "[--shared | --own]",
+    options: TEAM_HELP,
     about: `Prints the value that a fact has and those that it had, the newest first, with their revisions: "sideband restore
 LABEL REVISION" writes one of them again. "sideband log" prints what changed for a user.`,
     failures: "1 if there is no such fact",
   },
-  async ({ memory, userId, project, words: [label], print }) => {
-    const answer = await orNoFact(memory.history(userId, label, { project }), userId, label);
+  async (call) => {
+    const { memory, userId, project, words, print } = call;
+    const [label] = words;
+    const scope = scopeOf(call);
+    const answer = await orNoFact(memory.history(userId, label, { project, scope }), userId, label);
     const rows = answer.revisions.map((kept) => [
       String(kept.revision),
       localTime(kept.updated_at),
@@ -45,6 +50,8 @@ export const restore: Command = memoryCommand(
     name: "restore",
     summary: "write an earlier value of a fact again",
     words: ["LABEL", "REVISION"],
+    usage: "[--shared | --own]",
+    options: TEAM_HELP,
     about: `Writes the value that a fact had at a REVISION ("sideband history LABEL" lists them) again, where it was. A backup of
 a data folder is for "sideband backup restore".`,
     failures: "1 if it failed, or there is no such revision",
@@ -56,9 +63,10 @@ a data folder is for "sideband backup restore".`,
   async (call) => {
     const { memory, userId, project, config, sameMemory, print } = call;
     const [label, revision] = call.words;
+    const scope = scopeOf(call);
     let at = { label, project };
     const write = () =>
-      memory.restore(userId, at.label, Number(revision), { project: at.project, writtenBy: WRITER });
+      memory.restore(userId, at.label, Number(revision), { project: at.project, scope, writtenBy: WRITER });
     const answer = await write().catch(async (error) => {
       if (!MISSING.some((code) => isSidebandError(error, code))) throw error;
       const renamed = await renamedValue(memory, userId, label, Number(revision));

@@ -72,8 +72,8 @@ export function factRoutes() {
     },
 
     async restore(call) {
-      const { label, revision } = call.body;
-      const input = { ...writerOf(call), label, revision, ifRevision: expectedRevision(call) };
+      const { label, revision, scope } = call.body;
+      const input = { ...writerOf(call), label, revision, scope, ifRevision: expectedRevision(call) };
       return changed(await restoreFact(call.memory, call.caller, input), call.body);
     },
 

@@ -66,10 +66,10 @@ export function recallRoutes(contexts: ContextAnswers) {
     },
 
     async history(call) {
-      const { user_id: userId, label, project } = call.query;
+      const { user_id: userId, label, project, scope } = call.query;
       return historyAnswer(
         userId,
-        await factHistory(call.memory, call.caller.account, { userId, label, project }),
+        await factHistory(call.memory, call.caller.account, { userId, label, project, scope }),
       );
     },
 
