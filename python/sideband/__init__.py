@@ -342,8 +342,11 @@ class Receipt(TypedDict):
     user_id: str
     project: Optional[str]
     facts: int
+    earlier: int
     labels: int
     places: int
+    connections: int
+    keys_left: int
     erased_at: str
     tokens_until: str
     backups_until: Optional[str]

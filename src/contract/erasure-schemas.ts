@@ -15,10 +15,16 @@ export const Receipt = Type.Object({
   user_id: Type.String(),
   project: Type.Union([Type.String(), Type.Null()], { description: "null: all that was kept of the user." }),
   facts: Type.Integer({ description: "Facts that had not ended." }),
-  labels: Type.Integer({
-    description: "Labels, at each place, that had a fact or earlier values; all of these are erased.",
-  }),
+  earlier: Type.Integer({ description: "Earlier values of facts." }),
+  labels: Type.Integer({ description: "Labels, at each place, that had a fact or earlier values." }),
   places: Type.Integer(),
+  connections: Type.Integer({
+    description: "Applications that the user had connected: their tokens count no more. 0 for a project.",
+  }),
+  keys_left: Type.Integer({
+    description:
+      "Keys that are bound to the user, and go on until they are revoked: whoever has one can write for the user again. 0 for a project.",
+  }),
   erased_at: wire.Time,
   tokens_until: Type.String({
     description: "Tokens are kept nowhere. One that was made before counts until then at the latest.",

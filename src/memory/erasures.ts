@@ -38,7 +38,7 @@ export function notedErasures(
   layer.forgetUser = async (account, userId, place, writable) => {
     const places = account === DEMO_ACCOUNT ? [] : await store.listPlaces(account, userId);
     // A stranger's guesses do not fill the list.
-    if (places.length > 0) {
+    if (places.length > 0 || (place === undefined && (await hasGrants(store, account, userId)))) {
       const { id, key } = keyRing.erasureKey;
       const hash = hashOf(key, account, userId, place);
       await add(`${new Date(clock.now()).toISOString()} ${id} ${hash}\n`).catch((cause) => {
@@ -52,6 +52,11 @@ export function notedErasures(
     return store.forgetUser(account, userId, place, writable);
   };
   return layer;
+}
+
+async function hasGrants(store: Store, account: string, userId: string): Promise<boolean> {
+  const keys = await store.listKeys(account);
+  return keys.some(({ user, grant }) => user === userId && grant !== undefined);
 }
 
 /** The entries of a list; a last line that was cut off is none. */
@@ -89,6 +94,9 @@ export async function eraseAgain(
       );
       for (const place of candidates) await erase(account, userId, place);
     }
+    // Who has allowed something to an application may have no fact.
+    for (const { account, user, grant } of await store.listKeys())
+      if (user !== null && grant !== undefined) await erase(account, user);
   }
   return { erased, unreadable: erasures.filter(({ keyId }) => !keys.has(keyId)).length };
 }

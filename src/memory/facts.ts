@@ -6,7 +6,7 @@ import { allFreeLabels } from "./free-label-list.ts";
 import { factNotFound, namedLabel, nothingRemembered } from "./free-labels.ts";
 import { byChannel, isFree, type OnChannel } from "./labels.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
-import type { ErasedCounts, FactRecord, View } from "./ports.ts";
+import type { ErasedUser, FactRecord, View } from "./ports.ts";
 import { disown } from "./project-sharing.ts";
 import type { WriteScope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
@@ -95,10 +95,12 @@ export async function forgetFact(
 }
 
 export interface ForgottenUser {
-  readonly erased: ErasedCounts;
+  readonly erased: ErasedUser;
   /** What the user had written in shared projects: values, present and earlier, that are there without a name now. */
   readonly left: readonly { readonly project: string; readonly values: number }[];
 }
+
+const NOTHING: ErasedUser = { facts: 0, earlier: 0, labels: 0, places: 0, connections: 0, keysLeft: 0 };
 
 /**
  * Forgets a user with everything in all projects, and the name in what is shared; with a project, that place and those inside
@@ -124,7 +126,7 @@ export async function forgetUser(
   if (erased === undefined && left.size === 0)
     throw new Failure("not_found", "There is nothing stored for this user.", { param: "user_id" });
   return {
-    erased: erased ?? { facts: 0, labels: 0, places: 0 },
+    erased: erased ?? NOTHING,
     left: [...left].map(([name, values]) => ({ project: name, values })),
   };
 }

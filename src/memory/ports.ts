@@ -190,10 +190,22 @@ export interface WriteReport {
 export interface ErasedCounts {
   /** Facts that had not ended. */
   readonly facts: number;
+  /** Earlier values of facts that were there, or had been. */
+  readonly earlier: number;
   /** Labels, at each place, that had a fact or earlier values: 0 where there was nothing. */
   readonly labels: number;
   readonly places: number;
 }
+
+/** What has become of the rights that were bound to a user who was erased. */
+export interface EndedGrants {
+  /** Grants of applications that had not ended, and have now. */
+  readonly connections: number;
+  /** Keys that are bound to the user and go on: whoever manages keys revokes them. */
+  readonly keysLeft: number;
+}
+
+export interface ErasedUser extends ErasedCounts, EndedGrants {}
 
 /**
  * `used`: encodes of the key in the month. 0 without a limit, where a store need not know the sum at once.
@@ -286,13 +298,16 @@ export interface FactStore {
   readVectors(account: string, userId: string): MaybePromise<readonly PlacedVector[]>;
   /** The same for vectors. Whatever writes or removes a fact removes its vector. */
   saveVectors(account: string, userId: string, vectors: readonly PlacedVector[]): Promise<void>;
-  /** Forgets a user; with `place`, only that place and those inside it. History goes too. Undefined where there was nothing. `writable`: as of a write. */
+  /**
+   * Forgets a user; with `place`, only that place and those inside it. History goes too, and what the user has allowed to
+   * applications, unless only a place is forgotten. Undefined where there was nothing. `writable`: as of a write.
+   */
   forgetUser(
     account: string,
     userId: string,
     place?: Place,
     writable?: Writable,
-  ): Promise<ErasedCounts | undefined>;
+  ): Promise<ErasedUser | undefined>;
   /** Users in the order of the store, of one account or of all; what changes meanwhile may or may not be seen. */
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }>;
   /** The ids of an account's users in the order of their bytes, at most `limit`, after `after`, beginning with `prefix`. */
@@ -350,6 +365,12 @@ export interface KeyStore {
   changeGrant(id: string, before: KeyGrant, after: KeyGrant): Promise<boolean>;
   /** Removes the grants of a user that ended before a moment. */
   removeGrants(account: string, user: string, endedBeforeMs: number): Promise<void>;
+  /** Removes all grants of a user, which end with it, and counts the user's keys. `removed`: with those that had ended before. */
+  endGrants(
+    account: string,
+    user: string,
+    nowMs: number,
+  ): Promise<EndedGrants & { readonly removed: number }>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
   /**
    * Another number after every change of any key, label, strictness, shared project or operator: at once for changes of this process, else within 5 s; with

@@ -1,15 +1,15 @@
 /**
- * Receipts of erasures: who and what was erased, when, and until when something of it may be left elsewhere, under a MAC
- * whose key is derived from the service's master key. The numbers are those that the law has counted while the user was
- * locked (law/law.ts). A receipt is kept nowhere: whoever has it shows it to the service, which says whether it is its own.
+ * Receipts of erasures: who and what was erased, when, what goes on, and until when something of it may be left elsewhere,
+ * under a MAC whose key is derived from the service's master key. What was kept is what the law has counted while the user
+ * was locked (law/law.ts). A receipt is kept nowhere: whoever has it shows it to the service, which says whether it is its own.
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { TOKEN_TTL_S_MAX } from "../base/limits.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { ErasedCounts } from "./ports.ts";
+import type { ErasedUser } from "./ports.ts";
 
-export interface Receipt extends ErasedCounts {
+export interface Receipt extends ErasedUser {
   readonly account: string;
   readonly userId: string;
   /** null: everything that was kept of the user. */
@@ -35,7 +35,7 @@ export class Receipts {
   }
 
   of(
-    erased: ErasedCounts,
+    erased: ErasedUser,
     {
       account,
       userId,
@@ -44,9 +44,8 @@ export class Receipts {
     nowMs: number,
   ): Receipt {
     const { id, key } = this.#keyRing.receiptKey;
-    const { facts, labels, places } = erased;
     const content = {
-      ...{ account, userId, project, facts, labels, places, erasedAtMs: nowMs, key: id },
+      ...{ account, userId, project, ...erased, erasedAtMs: nowMs, key: id },
       tokensUntilMs: nowMs + TOKEN_TTL_S_MAX * 1_000,
       backupsUntilMs: this.#backupsKeptMs === null ? null : nowMs + this.#backupsKeptMs,
     };
@@ -66,9 +65,10 @@ export class Receipts {
 
 /** Each of its fields, in an order that is always the same. */
 function signatureOf(receipt: Omit<Receipt, "signature">, key: Uint8Array): string {
-  const { account, userId, project, facts, labels, places, erasedAtMs, tokensUntilMs, backupsUntilMs } =
-    receipt;
-  const signed = [account, userId, project, facts, labels, places, erasedAtMs, tokensUntilMs, backupsUntilMs];
+  const { account, userId, project, erasedAtMs, tokensUntilMs, backupsUntilMs } = receipt;
+  const { facts, earlier, labels, places, connections, keysLeft } = receipt;
+  const counts = [facts, earlier, labels, places, connections, keysLeft];
+  const signed = [account, userId, project, ...counts, erasedAtMs, tokensUntilMs, backupsUntilMs];
   return createHmac("sha256", key)
     .update(JSON.stringify([...signed, receipt.key]))
     .digest("base64url");

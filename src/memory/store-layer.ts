@@ -46,6 +46,7 @@ export class StoreLayer implements Store {
   changeKey: Store["changeKey"] = (...given) => this.#below.changeKey(...given);
   changeGrant: Store["changeGrant"] = (...given) => this.#below.changeGrant(...given);
   removeGrants: Store["removeGrants"] = (...given) => this.#below.removeGrants(...given);
+  endGrants: Store["endGrants"] = (...given) => this.#below.endGrants(...given);
   touchKeys: Store["touchKeys"] = (...given) => this.#below.touchKeys(...given);
   keysVersion: Store["keysVersion"] = (...given) => this.#below.keysVersion(...given);
   readUsage: Store["readUsage"] = (...given) => this.#below.readUsage(...given);

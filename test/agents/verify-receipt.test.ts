@@ -10,8 +10,14 @@ import { makeHost } from "./host.ts";
 test("verify-receipt tells a genuine receipt from one that was changed, beside the running service", async (t) => {
   const running = await startRunning();
   t.after(() => running.end());
-  const body = { user_id: "ada", label: "USER.name", value: "Ada" };
-  assert.equal((await running.call("POST", "/encode", { body })).status, 200);
+  for (const [label, value] of [
+    ["USER.name", "Ada"],
+    ["USER.name", "Ada Lovelace"],
+    ["USER.os", "Plan 9"],
+  ]) {
+    const body = { user_id: "ada", label, value };
+    assert.equal((await running.call("POST", "/encode", { body })).status, 200);
+  }
   const { json } = await running.call("DELETE", "/users?user_id=ada&details=true");
   const host = makeHost(t);
   const verify = async (content: string) => {
@@ -23,7 +29,7 @@ test("verify-receipt tells a genuine receipt from one that was changed, beside t
   assert.equal(genuine.status, 0, genuine.stderr);
   assert.match(
     genuine.stdout,
-    /^genuine: 1 fact, the histories of 1 label, 1 place of ada \(acme\) were erased, /,
+    /^genuine: 2 facts and 1 earlier value, 2 labels at 1 place, 0 connected applications of ada \(acme\) were erased, [\dTZ.:-]+; left: tokens until [\dTZ.:-]+, no backups of the service's own\n$/,
   );
   const changed = await verify(JSON.stringify({ ...json.receipt, facts: 0 }));
   assert.deepEqual([changed.status, changed.stdout.startsWith("not genuine: ")], [1, true]);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { KeyGrant, KeyRecord } from "../../src/memory/records.ts";
-import { checksOf, keyRecord, NOW, type StoreUnderTest } from "./store-under-test.ts";
+import { checksOf, keyRecord, NOW, type StoreUnderTest, set, stored } from "./store-under-test.ts";
 
 const GRANT: KeyGrant = {
   keyId: "key1",
@@ -44,6 +44,44 @@ export function grantConformance(name: string, open: () => Promise<StoreUnderTes
       for (const id of ["plain", "nothing"]) assert.equal(await store.changeGrant(id, GRANT, next(9)), false);
       await store.changeKey("g1", { revokedAtMs: NOW });
       assert.equal(await store.changeGrant("g1", found, GRANT), false);
+    },
+  );
+
+  check(
+    "who erases a user ends all that the user has allowed, at once, and is told which keys go on",
+    async ({ store }) => {
+      const kept = [
+        grantRecord("other user", { user: "bob" }),
+        grantRecord("other account", { account: "globex" }),
+        { ...keyRecord("bound"), user: "ada" },
+        { ...keyRecord("bound, but over"), user: "ada", expiresAtMs: 1 },
+        { ...keyRecord("bound, but revoked"), user: "ada", revokedAtMs: 1 },
+      ];
+      const gone = [
+        grantRecord("live"),
+        grantRecord("live for long", { expiresAtMs: NOW * 2 }),
+        grantRecord("over", { expiresAtMs: 1 }),
+        grantRecord("revoked", { revokedAtMs: 1 }),
+      ];
+      for (const record of [...kept, ...gone]) assert.equal(await store.addKey(record), "added");
+      await stored(store, [set(0, "Ada")]);
+      const version = await store.keysVersion(true);
+      // A project is not the person.
+      assert.equal(await store.forgetUser("acme", "ada", "loom"), undefined);
+      assert.equal((await store.listKeys()).length, kept.length + gone.length);
+      const counts = { facts: 1, earlier: 0, labels: 1, places: 1 };
+      const erased = await store.forgetUser("acme", "ada");
+      assert.deepEqual(erased, { ...counts, connections: 2, keysLeft: 1 });
+      assert.notEqual(await store.keysVersion(true), version);
+      const ids = (await store.listKeys()).map(({ id }) => id).sort();
+      assert.deepEqual(ids, kept.map(({ id }) => id).sort());
+      for (const { hash } of gone) assert.equal(await store.findKey(hash), undefined);
+      assert.equal(await store.forgetUser("acme", "ada"), undefined);
+      // What is left of an erasure that was cut off, or of one who never had a fact.
+      assert.equal(await store.addKey(grantRecord("again")), "added");
+      const rest = { facts: 0, earlier: 0, labels: 0, places: 0, connections: 1, keysLeft: 1 };
+      assert.deepEqual(await store.forgetUser("acme", "ada"), rest);
+      assert.equal(await store.readKey("again"), undefined);
     },
   );
 

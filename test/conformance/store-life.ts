@@ -90,7 +90,9 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     ]);
     await stored(store, [set(1, "a2", { place: "loom" }), set(1, "b2", { place: "loom/x" })]);
     const stamp = await store.readStamp("acme", "ada");
-    assert.ok(await store.forgetUser("acme", "ada", "loom"));
+    const none = { connections: 0, keysLeft: 0 };
+    const ofLoom = await store.forgetUser("acme", "ada", "loom");
+    assert.deepEqual(ofLoom, { facts: 2, earlier: 2, labels: 2, places: 2, ...none });
     assert.notEqual(await store.readStamp("acme", "ada"), stamp);
     assert.equal(await store.forgetUser("acme", "ada", "loom"), undefined);
     const life = await store.readLife("acme", "ada", { nowMs: NOW });
@@ -104,7 +106,8 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     );
     assert.deepEqual(life?.earlier, []);
     assert.equal((await store.statistics()).facts, 3);
-    assert.ok(await store.forgetUser("acme", "ada"));
+    const all = await store.forgetUser("acme", "ada");
+    assert.deepEqual(all, { facts: 3, earlier: 0, labels: 3, places: 3, ...none });
     assert.equal(await store.readLife("acme", "ada", { nowMs: NOW }), undefined);
   });
 

@@ -318,6 +318,39 @@ test("a person sees what is connected to their memory, and ends it at once; a to
   assert.deepEqual((await call(running, "GET", "/grants", { key })).json.grants, []);
 });
 
+test("erasing a person ends what they have connected, at once, also a stream; the receipt counts it", async () => {
+  const key = await boundKey(running, "eda");
+  const tokens = await connect(running, { key }, { asked: { resource: ISSUER } });
+  await call(running, "POST", "/encode", { key, body: { user_id: "eda", label: "USER.name", value: "Eda" } });
+  const { receipt } = (await running.call("DELETE", "/users?user_id=eda&details=true")).json;
+  assert.deepEqual([receipt.facts, receipt.connections, receipt.keys_left], [1, 1, 1]);
+  const refused = await call(running, "GET", "/facts", { key: tokens.access_token });
+  assert.equal(problemCode(refused), "401 invalid_key");
+  assert.equal((await refresh(running, tokens)).json.error, "invalid_grant");
+  const { keys } = running.service.core;
+  assert.ok((await keys.list("acme")).every(({ user, grant }) => user !== "eda" || grant === undefined));
+  // The key goes on, as the receipt says; one that connects again begins anew.
+  const again = await connect(running, { key }, { asked: { resource: ISSUER } });
+  const anew = await call(running, "DELETE", "/users?user_id=eda&details=true", { key });
+  assert.deepEqual([anew.json.receipt.facts, anew.json.receipt.connections], [0, 1]);
+  assert.equal((await refresh(running, again)).json.error, "invalid_grant");
+  assert.equal(problemCode(await call(running, "DELETE", "/users?user_id=eda", { key })), "404 not_found");
+});
+
+test("a slip in a parameter of /grants is refused, and nothing is ended", async () => {
+  const key = await boundKey(running, "fay");
+  const tokens = await connect(running, { key }, { asked: { resource: ISSUER } });
+  const [{ id }] = (await call(running, "GET", "/grants", { key })).json.grants;
+  for (const [method, path] of [
+    ["GET", "/grants?usr_id=fay"],
+    ["DELETE", `/grants/${id}?usr_id=fay`],
+  ] as const) {
+    const { status, json } = await running.call(method, path);
+    assert.deepEqual([status, json.param, json.hint], [400, "usr_id", "user_id"]);
+  }
+  assert.equal((await call(running, "GET", "/facts", { key: tokens.access_token })).status, 200);
+});
+
 test("the operator sees connected applications among the keys, ends one, and they count as no keys", async () => {
   const admin = { key: "admin-token-for-tests" };
   const { key } = await running.service.core.keys.create({ account: "desk", tier: "unlimited", user: "ola" });

@@ -23,11 +23,8 @@ that is kept for old blocks.`,
     const { genuine, key_known: isKnown } = await withOwner(configOf({ data }), { create: false }, (owner) =>
       owner.json<{ genuine: boolean; key_known: boolean }>("POST", "/operator/verify-receipt", receipt),
     );
-    const { user_id, project, facts, labels, places, erased_at } = receipt;
-    const whose = `${user_id}${project === null ? "" : ` in ${project}`} (${receipt.account})`;
-    const what = `${counted(facts, "fact")}, the histories of ${counted(labels, "label")}, ${counted(places, "place")}`;
     const line = genuine
-      ? `genuine: ${what} of ${whose} were erased, ${erased_at}`
+      ? `genuine: ${erasedText(receipt)}`
       : isKnown
         ? "not genuine: this service has not made it, or it was changed"
         : `the master key ${receipt.key}, which it names, is not here: the receipt cannot be checked`;
@@ -35,6 +32,25 @@ that is kept for old blocks.`,
     return genuine ? EXIT_OK : EXIT_FAILED;
   },
 );
+
+/** What a receipt says. */
+function erasedText(receipt: Receipt): string {
+  const { user_id, project, facts, earlier, labels, places, connections, keys_left } = receipt;
+  const whose = `${user_id}${project === null ? "" : ` in ${project}`} (${receipt.account})`;
+  const what = [
+    `${counted(facts, "fact")} and ${counted(earlier, "earlier value")}`,
+    `${counted(labels, "label")} at ${counted(places, "place")}`,
+    ...(project === null ? [counted(connections, "connected application")] : []),
+  ];
+  const left = [
+    ...(keys_left > 0 ? [`${counted(keys_left, "key")} bound to the user until revoked`] : []),
+    `tokens until ${receipt.tokens_until}`,
+    receipt.backups_until === null
+      ? "no backups of the service's own"
+      : `backups until ${receipt.backups_until}`,
+  ];
+  return `${what.join(", ")} of ${whose} were erased, ${receipt.erased_at}; left: ${left.join(", ")}`;
+}
 
 function receiptIn(file: string | 0): Receipt {
   let found: { readonly receipt?: Receipt } & Partial<Receipt>;

@@ -156,10 +156,11 @@ export function leftAnswer(left: readonly { readonly project: string; readonly v
 }
 
 export function receiptAnswer(receipt: Receipt): ReceiptAnswer {
-  const { account, userId, project, facts, labels, places, key, signature } = receipt;
-  const { erasedAtMs, tokensUntilMs, backupsUntilMs } = receipt;
+  const { account, userId, project, facts, earlier, labels, places, key, signature } = receipt;
+  const { connections, keysLeft, erasedAtMs, tokensUntilMs, backupsUntilMs } = receipt;
   return {
-    ...{ account, user_id: userId, project, facts, labels, places },
+    ...{ account, user_id: userId, project, facts, earlier, labels, places, connections },
+    keys_left: keysLeft,
     erased_at: timeText(erasedAtMs),
     tokens_until: timeText(tokensUntilMs),
     backups_until: backupsUntilMs === null ? null : timeText(backupsUntilMs),
@@ -169,10 +170,10 @@ export function receiptAnswer(receipt: Receipt): ReceiptAnswer {
 
 /** The receipt that an answer has; times are as they were written, to the millisecond. */
 export function receiptOf(answer: ReceiptAnswer): Receipt {
-  const { user_id: userId, erased_at, tokens_until, backups_until, ...rest } = answer;
+  const { user_id: userId, keys_left: keysLeft, erased_at, tokens_until, backups_until, ...rest } = answer;
   return {
     ...rest,
-    userId,
+    ...{ userId, keysLeft },
     erasedAtMs: Date.parse(erased_at),
     tokensUntilMs: Date.parse(tokens_until),
     backupsUntilMs: backups_until === null ? null : Date.parse(backups_until),

@@ -283,8 +283,9 @@ function* stepsOf(memory: Memory, request: WriteRequest): Sliced<Steps> {
 
 function countsOf(memory: Memory, names: readonly FactName[], nowMs: number): ErasedCounts {
   const facts = names.filter((name) => memory.live(name, nowMs) !== undefined).length;
+  const earlier = names.reduce((count, name) => count + memory.earlierCount(name, nowMs), 0);
   const places = new Set(names.map(({ place }) => place)).size;
-  return { facts, labels: names.length, places };
+  return { facts, earlier, labels: names.length, places };
 }
 
 function* forgetting(names: Iterable<FactName>, by: Pick<Step, "author" | "nowMs">): Generator<Step> {

@@ -23,6 +23,8 @@ export interface FoundFact extends FactName {
   readonly earlier: readonly EarlierFact[];
   /** The ordinal of the last value, of the present or of the last earlier one; 0: there was none. */
   readonly last: number;
+  /** How many earlier values are stored, where that is known without reading them. */
+  readonly kept?: number;
 }
 
 /** How full the places of a user are, as a store has found it. */
@@ -202,6 +204,13 @@ export class UserMemory {
   live(name: FactName, nowMs: number): FactRecord | undefined {
     const { present } = this.#stateOf(name);
     return present !== undefined && isLive(present, nowMs) ? present : undefined;
+  }
+
+  /** How many values `earlier` has, of a fact that has not changed; none is read for it. */
+  earlierCount(name: FactName, nowMs: number): number {
+    const { found, present } = this.#stateOf(name);
+    const kept = found.kept ?? found.earlier.length;
+    return kept + Number(present !== undefined && !isLive(present, nowMs));
   }
 
   /** The earlier values of a fact, the oldest first, with an expired one that was not ended yet. */

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { assert } from "../../base/assert.ts";
 import { addedLabel, changedLabel, removedLabel } from "../../memory/label-records.ts";
+import type { EndedGrants } from "../../memory/ports.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
@@ -108,6 +109,32 @@ export function removeGrants(account: string, user: string, endedBeforeMs: numbe
       writer.remove("keys", key);
       writer.remove("key-hashes", Buffer.from(hash, "hex"));
     }
+  };
+}
+
+/** Removes all grants of a user, which end with it. */
+export function endGrants(
+  account: string,
+  user: string,
+  nowMs: number,
+): Write<EndedGrants & { removed: number }> {
+  return (writer) => {
+    const found = { connections: 0, removed: 0, keysLeft: 0 };
+    for (const { key, value } of writer.entries("keys", { start: FIRST_KEY, end: LAST_KEY })) {
+      const { grant, hash, revokedAtMs, expiresAtMs, ...record } = unpackJson<KeyRecord>(value);
+      if (record.account !== account || record.user !== user) continue;
+      const counts = revokedAtMs === null && (expiresAtMs === null || expiresAtMs > nowMs);
+      if (grant === undefined) {
+        found.keysLeft += Number(counts);
+        continue;
+      }
+      found.connections += Number(counts);
+      found.removed += 1;
+      writer.remove("keys", key);
+      writer.remove("key-hashes", Buffer.from(hash, "hex"));
+    }
+    if (found.removed > 0) noteForgetting(writer, nowMs);
+    return found;
   };
 }
 

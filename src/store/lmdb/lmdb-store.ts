@@ -75,6 +75,7 @@ import {
   changeStrict,
   decideKeyRequest,
   deleteKeyRequest,
+  endGrants,
   readDailyUsage,
   readLabels,
   removeGrants,
@@ -317,6 +318,7 @@ export class LmdbStore implements Store {
 
   changeGrant: Store["changeGrant"] = (...given) => this.#commit.run(changeGrant(...given));
   removeGrants: Store["removeGrants"] = (...given) => this.#commit.run(removeGrants(...given));
+  endGrants: Store["endGrants"] = (...given) => this.#commit.run(endGrants(...given));
 
   async touchKeys(uses: ReadonlyMap<string, number>): Promise<void> {
     if (uses.size > 0) await this.#commit.run(touchKeys(uses));

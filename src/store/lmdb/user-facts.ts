@@ -429,6 +429,10 @@ class WholeFact implements FoundFact {
     this.#read = read;
   }
 
+  get kept(): number {
+    return this.ordinals.length;
+  }
+
   get earlier(): EarlierFact[] {
     return this.ordinals.map((ordinal) => this.#read(this, ordinal));
   }

@@ -96,6 +96,12 @@ export class AccountTables implements KeyStore, LabelStore, ProjectStore {
   removeGrants = (...[account, user, endedBeforeMs]: Parameters<Store["removeGrants"]>) =>
     this.#database.write(keys.removeGrants(account, user, endedBeforeMs));
 
+  async endGrants(...given: Parameters<Store["endGrants"]>) {
+    const { outcome, version } = await this.#database.write(keys.endGrants(...given));
+    if (version !== undefined) this.#keys.note(version);
+    return outcome;
+  }
+
   touchKeys = (uses: ReadonlyMap<string, number>) => this.#database.write(keys.touchKeys(uses));
 
   keysVersion: Store["keysVersion"] = (...given) => this.#keys.version(...given);

@@ -197,7 +197,7 @@ function done(model: LifeModel, step: ResolvedStep, replay: KeyedRequest | undef
     case "rollback":
       return rollBack(model, step);
     case "forget user":
-      return void model.forgetUser(step.account, step);
+      return model.forgetUser(step.account, step);
     case "add label":
       return model.addLabel(step.account, step.label);
     case "change label":

@@ -323,7 +323,7 @@ export class LifeModel {
     return this.#accounts[account].replays.of(request, this.nowMs);
   }
 
-  forgetUser(account: number, { user, project }: Person): void {
+  forgetUser(account: number, { user, project }: Person) {
     const lives = this.#accounts[account].users.get(user);
     const isAsked = ({ place }: Life) => project === undefined || isInside(place, project);
     const gone = [...(lives?.entries() ?? [])].filter(([, life]) => isAsked(life));
@@ -332,6 +332,7 @@ export class LifeModel {
     if (gone.length === 0) throw new Refused("not_found");
     for (const [name] of gone) lives!.delete(name);
     this.#tidy(account);
+    return { labels: gone.length, places: new Set(gone.map(([, { place }]) => place)).size };
   }
 
   /** What putting a user back to a moment would change. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { eraseAgain, erasuresIn, notedErasures } from "../../../src/memory/erasures.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
+import { keyRecord } from "../../conformance/store-under-test.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, memoryServices } from "./memory-services.ts";
 
@@ -41,6 +42,22 @@ test("an erasure is noted before it is done, with its moment and a hash, and wit
     },
   );
   assert.ok(store.readUser(viewOf("eve")), "what cannot be noted is not erased");
+});
+
+test("who has a connected application and no fact is noted too, and a restored connection ends again", async (context) => {
+  const { noted, lines, store, keyRing } = await setUp(context);
+  const grant = { keyId: "k1", resource: "https://m.example/mcp", client: "c", returnsTo: "app.example" };
+  const record = {
+    ...keyRecord("g1", ACCOUNT, { user: "gil", prefix: "sba_" }),
+    grant: { ...grant, refreshes: 0, recentMs: [] },
+  };
+  assert.equal(await store.addKey(record), "added");
+  const erased = await noted.forgetUser(ACCOUNT, "gil");
+  assert.deepEqual([erased?.connections, erased?.facts, lines.length], [1, 0, 1]);
+  assert.equal(await store.addKey(record), "added");
+  const erasures = erasuresIn(lines.join(""));
+  assert.deepEqual(await eraseAgain({ store, keyRing }, erasures), { erased: 1, unreadable: 0 });
+  assert.equal(await store.readKey("g1"), undefined);
 });
 
 test("who is on the list is forgotten again, with a project alone where that was erased, and nobody else", async (context) => {

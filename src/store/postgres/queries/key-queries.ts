@@ -2,6 +2,7 @@
 
 import { assert } from "../../../base/assert.ts";
 import { TIER_LIMITS } from "../../../base/tiers.ts";
+import type { EndedGrants } from "../../../memory/ports.ts";
 import { accountCounter } from "../../../memory/quota.ts";
 import type {
   AccountRecord,
@@ -253,6 +254,32 @@ export function removeGrants(account: string, user: string, endedBeforeMs: numbe
       WHERE slot = ${DIRECTORY_SLOT} AND account = ${account} AND bound_user = ${user} AND grant_terms IS NOT NULL
         AND least(revoked_at_ms, expires_at_ms) < ${endedBeforeMs}`;
   };
+}
+
+/** Removes all grants of a user, which end with it. Resolves with the new version of the keys, too, where there were any. */
+export function endGrants(
+  account: string,
+  user: string,
+  nowMs: number,
+): Query<{ outcome: EndedGrants & { readonly removed: number }; version: number | undefined }> {
+  return (sql) =>
+    sql.begin(async (transaction) => {
+      const tx = transaction as unknown as Sql;
+      const isOfUser = tx`slot = ${DIRECTORY_SLOT} AND account = ${account} AND bound_user = ${user}`;
+      const counts = tx`revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ${nowMs})`;
+      const grants = await rowsOf(
+        (ticket) => tx<(Ticketed & { counts: boolean })[]>`
+          DELETE FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NOT NULL
+          RETURNING ${ticket}::bigint AS ticket, ${counts} AS counts`,
+      );
+      const keys = await rowsOf(
+        (ticket) => tx<Ticketed[]>`
+          SELECT ${ticket}::bigint AS ticket FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NULL AND ${counts}`,
+      );
+      const version = grants.length > 0 ? await bumpVersion(tx) : undefined;
+      const connections = grants.filter((grant) => grant.counts).length;
+      return { outcome: { connections, removed: grants.length, keysLeft: keys.length }, version };
+    }) as Promise<{ outcome: EndedGrants & { removed: number }; version: number | undefined }>;
 }
 
 /** One statement for each key: a node holds no row lock while it waits for another. */
