@@ -61,6 +61,10 @@ export class JointMemory implements Memory {
     return place === this.#place ? earlier.map((fact) => ({ ...fact, place })) : earlier;
   }
 
+  earlierCount(name: FactName, nowMs: number): number {
+    return this.#of(name.place).earlierCount(this.#inside(name), nowMs);
+  }
+
   isEmpty(name: FactName, nowMs: number): boolean {
     return this.#of(name.place).isEmpty(this.#inside(name), nowMs);
   }

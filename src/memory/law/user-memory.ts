@@ -110,6 +110,7 @@ export type Memory = Pick<
   | "isKnown"
   | "live"
   | "earlier"
+  | "earlierCount"
   | "isEmpty"
   | "set"
   | "forget"

@@ -63,7 +63,7 @@ export async function actual(services: MemoryServices, caller: Caller, step: Cal
     }
     case "forget user":
       // What has ended is counted by the store's own clock, which does not go back to where another sequence begins.
-      return (({ labels, places }) => ({ labels, places }))(
+      return (({ erased: { labels, places } }) => ({ labels, places }))(
         await forgetUser(services, account, writerOf(step)),
       );
     case "add label":
