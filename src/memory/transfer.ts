@@ -15,6 +15,7 @@ import { inSlices } from "../base/slices.ts";
 import type { AtStep } from "../base/steps.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import {
+  type AccountLine,
   atLine,
   checkLine,
   type DayUsage,
@@ -29,6 +30,7 @@ import { allFreeLabels } from "./free-label-list.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
+import { quotaWindow } from "./quota.ts";
 import type { FreeLabel, KeyRecord, KeyRequest } from "./records.ts";
 import {
   checkUserLine,
@@ -55,7 +57,7 @@ interface Imported {
 export interface NotTaken {
   keys: number;
   requests: number;
-  /** What an account has changed of a standard label, that it is strict, and labels of accounts that are not there. */
+  /** What an account has changed of a standard label, that it is strict, its limit, and labels of accounts that are not there. */
   settings: number;
   /** Of accounts that are not there. */
   users: number;
@@ -131,9 +133,19 @@ export async function accountsWithKeys(store: Store): Promise<Set<string>> {
   return new Set([...named, ACCOUNT_DEFAULT]);
 }
 
-/** What an account has settled: its labels, and whether there are no others. A user's export has the labels alone. */
+/** Nothing where the account has settled nothing. */
+async function* settingsLines(store: Store, account: string): AsyncGenerator<AccountLine> {
+  const monthlyLimit = (await store.readAccount(account))?.monthlyLimit;
+  const settings = {
+    ...((await store.readStrict(account)) ? ({ strict: true } as const) : {}),
+    ...(monthlyLimit === undefined ? {} : { monthlyLimit }),
+  };
+  if (Object.keys(settings).length > 0) yield { kind: "account", account, ...settings };
+}
+
+/** What an account has settled: its limit, its labels, and whether there are no others. A user's export has the labels alone. */
 async function* accountLines(store: Store, account: string, isWhole: boolean): AsyncGenerator<ExportLine> {
-  if (isWhole && (await store.readStrict(account))) yield { kind: "account", account, strict: true };
+  if (isWhole) yield* settingsLines(store, account);
   if (isWhole)
     for (const project of await store.readProjects(account)) yield { kind: "project", account, project };
   for (const record of await store.readLabels(account)) {
@@ -246,20 +258,26 @@ export function lineImport(
   const turn = () => turns.next("");
   /** Labels are added one after the other, and before the users that come after them. */
   let labelled: Promise<Imported> = Promise.resolve({});
+  /** An account is there when its keys are. */
+  let keyed: Promise<unknown> = Promise.resolve();
   return async (text) => {
     if (text.length > SHORT_LENGTH) await turn();
     const line = parseLine(text);
     const notTaken = withKeys ? undefined : await kindNotTaken(line, isThere);
     if (notTaken !== undefined) return { notTaken };
     checkLine(line);
-    if (line.kind === "key") return importKey(store, line.key, line.usage ?? []);
+    if (line.kind === "key") {
+      const imported = importKey(store, line.key, line.usage ?? []);
+      keyed = Promise.allSettled([keyed, imported]);
+      return imported;
+    }
     if (line.kind === "label") {
       labelled = labelled.then(async () => importLabel(store, line, await labels.of(line.account)));
       return labelled;
     }
     if (line.kind === "account") {
-      await store.changeStrict(line.account, line.strict);
-      return {};
+      await keyed;
+      return importAccount(store, line, nowMs);
     }
     if (line.kind === "project") return importProject(store, line);
     if (line.kind === "user" || line.kind === "shared") {
@@ -287,7 +305,7 @@ async function kindNotTaken(
   return line.kind === "label" ? "settings" : "users";
 }
 
-/** What an account has changed of a standard label, that it is strict, and which projects it shares, with what is shared. */
+/** What an account has changed of a standard label, that it is strict, its limit, and which projects it shares, with what is shared. */
 function isSetting(line: ExportLine): boolean {
   return (
     ["account", "project", "shared"].includes(line.kind) ||
@@ -316,10 +334,11 @@ async function importKey(store: Store, line: KeyRecord, usage: readonly DayUsage
   const { id, account, tier, hash, prefix, note, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = line;
   const times = { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs };
   // A line may leave them out: then the key is bound to nobody.
-  const { user = null, access = "write", groups, grant } = line;
+  const { user = null, access = "write", groups, write, grant } = line;
   const key = {
     ...{ id, account, tier, hash, prefix, note, user, access, ...times },
     ...(groups === undefined ? {} : { groups }),
+    ...(write === undefined ? {} : { write }),
     ...(grant === undefined ? {} : { grant }),
   };
   const outcome = await store.addKey(key);
@@ -333,6 +352,21 @@ async function importKey(store: Store, line: KeyRecord, usage: readonly DayUsage
   const added = missing.filter(({ count }) => count > 0);
   if (added.length > 0) await store.addUsage(known, added);
   return { keys: outcome === "added" ? 1 : 0 };
+}
+
+/** A limit that the account has already stays as it is. */
+async function importAccount(
+  store: Store,
+  { account, strict, monthlyLimit }: AccountLine,
+  nowMs: number,
+): Promise<Imported> {
+  if (strict) await store.changeStrict(account, true);
+  if (monthlyLimit === undefined) return {};
+  const known = await store.readAccount(account);
+  if (known === undefined) return { leftOut: `the limit of account ${account}: it has no key` };
+  if (known.monthlyLimit === undefined)
+    await store.changeAccount(account, monthlyLimit, quotaWindow(nowMs).month);
+  return {};
 }
 
 /** A label that the account has already stays as it is. */

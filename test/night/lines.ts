@@ -34,6 +34,9 @@ const LOGGED: readonly (readonly [RegExp, page?: string, words?: string])[] = [
     "OPERATIONS.md",
     "logs a line at the beginning and at the end",
   ],
+  [
+    /^(noting the use of keys|sweeping|compacting|the scheduled backup) failed, and is tried again by itself: err says why$/,
+  ],
   [/^the data in \S+ has format \d+$/, "OPERATIONS.md", "logs a line at the beginning and at the end"],
   [
     /^(The service is not ready\. )?The database cannot be used now\.$/,
