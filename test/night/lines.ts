@@ -50,7 +50,7 @@ const LOGGED: readonly (readonly [RegExp, page?: string, words?: string])[] = [
 const REASONS: readonly (readonly [RegExp, page?: string, words?: string])[] = [
   [/^the disk of the data folder \S+ is nearly full: .* make room, no restart is needed$/],
   [
-    /connect ECONNREFUSED|the database system is |the connection was closed/,
+    /\bE[A-Z]{4,}\b|the database system is |terminating connection|the connection was closed/,
     "CLUSTER.md",
     "Nodes reconnect\nby themselves",
   ],
