@@ -1,10 +1,17 @@
 /** What a group counts for its keys, by day and by month, on its second trip. */
 
+import type { WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot } from "../cluster/placement.ts";
 import { answerOf, type Ticketed } from "../connection/tickets.ts";
-import { compare, counterName } from "./group-locks.ts";
-import type { GroupRecords } from "./group-writes.ts";
+import { compare, counterName, type GroupUser } from "./group-locks.ts";
 import { arraysOf, columnsOf, type Part, part, type Statements } from "./statements.ts";
+
+/** Encodes of a write with a quota. */
+export interface CountedWrite {
+  readonly quota: NonNullable<WriteRequest["quota"]>;
+  readonly user: GroupUser;
+  readonly count: number;
+}
 
 /** Encodes of a key in a month or on a day. */
 interface Count {
@@ -17,7 +24,10 @@ interface Count {
 }
 
 /** Sums for each counter, sorted, since others may lock them at the same time. A key without a limit counts in the slot of the user. */
-export function countsOf({ counted }: Pick<GroupRecords, "counted">): { months: Count[]; days: Count[] } {
+export function countsOf({ counted }: { readonly counted: readonly CountedWrite[] }): {
+  months: Count[];
+  days: Count[];
+} {
   const months = new Map<string, Count>();
   const days = new Map<string, Count>();
   const add = (

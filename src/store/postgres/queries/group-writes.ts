@@ -6,7 +6,7 @@ import type { FactDifference } from "../../../memory/law/found-user.ts";
 import type { UserMemory } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, WriteRequest } from "../../../memory/ports.ts";
 import type { FreeLabel } from "../../../memory/records.ts";
-import { countDays, countMonths, countsOf } from "./group-counts.ts";
+import { type CountedWrite, countDays, countMonths, countsOf } from "./group-counts.ts";
 import { type ErasedPlace, type GroupEvent, removeEvents, storeEvents } from "./group-events.ts";
 import {
   counterName,
@@ -41,11 +41,7 @@ export interface GroupRecords {
   /** What was forgotten as a whole: nothing is told of it again. */
   readonly erased: readonly ErasedPlace[];
   /** Encodes of writes with a quota. */
-  readonly counted: readonly {
-    readonly quota: NonNullable<WriteRequest["quota"]>;
-    readonly user: GroupUser;
-    readonly count: number;
-  }[];
+  readonly counted: readonly CountedWrite[];
   /** What limited keys had used when it was read. */
   readonly used: ReadonlyMap<string, number>;
   /** Of accounts that somebody listens to. */
