@@ -1001,8 +1001,8 @@ _KINDS: Dict[str, Tuple[str, Callable[[Any], bool]]] = {
         ("a function", callable, "on_connected on_warning"),
         ("a datetime or a text", lambda value: isinstance(value, (str, datetime)), "expires_at since unchanged_since"),
         ("a list of texts", lambda value: _is_texts(value), "one_of write members"),
-        ("a dict", lambda value: isinstance(value, Mapping), "take"),
         ('True, False or "certain"', lambda value: isinstance(value, bool) or value == "certain", "new_label"),
+        ("a dict", lambda value: isinstance(value, Mapping), "take"),
         ("an ssl.SSLContext", lambda value: isinstance(value, ssl.SSLContext), "ssl_context"),
     )
     for name in names.split()
@@ -1049,8 +1049,7 @@ def _checked(method: Callable[..., Any], where: str) -> Callable[..., Any]:
         for name, value in options.items():
             if name not in names:
                 raise _unknown_option(name, where, names)
-            is_none = value is None and defaults.get(name) is UNCHANGED
-            is_limit = is_none and name in ("one_of", "max_bytes", "ttl_s", "members")
+            is_limit = value is None and defaults.get(name) is UNCHANGED and name in ("one_of", "max_bytes", "ttl_s", "members")
             if not is_limit and (name not in defaults or value is not defaults[name]):
                 _check_kind(name, value)
         return method(self, *given, **options)
