@@ -20,6 +20,7 @@ import { AGENTS, isInCache, permanentCommand } from "../../src/agents/install.ts
 import { InstallationRecord } from "../../src/agents/installation-record.ts";
 import { CHANNELS } from "../../src/base/channels.ts";
 import { AGENT_SETTINGS } from "../../src/settings.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 import { packageFolder } from "./built.ts";
@@ -134,7 +135,10 @@ test("the groups of an installation are in every command that its host calls, an
   assert.match(opencode, /^const OPTIONS = \["--groups=-HEALTH,-HOME"\];$/m);
   for (const entry of record.all()) record.remove(entry);
   assert.deepEqual(
-    called.filter(({ name }) => existsSync(join(home, name))).map(({ name }) => name),
+    fieldsOf(
+      called.filter(({ name }) => existsSync(join(home, name))),
+      "name",
+    ),
     [],
   );
 });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { rowsOf } from "../fixtures/fields.ts";
 import { problemCode, type Running, startPortless } from "./running-service.ts";
 
 let running: Running;
@@ -41,13 +42,10 @@ test("encode overwrites a label and leaves the other facts", async () => {
   const again = await encode("encode-2", "USER.name", "Grace");
   assert.equal(again.json.channel_count, 2);
   const facts = await call("GET", "/facts?user_id=encode-2");
-  assert.deepEqual(
-    facts.json.facts.map((fact: { label: string; value: string }) => [fact.label, fact.value]),
-    [
-      ["USER.name", "Grace"],
-      ["USER.os", "Debian"],
-    ],
-  );
+  assert.deepEqual(rowsOf(facts.json.facts, "label", "value"), [
+    ["USER.name", "Grace"],
+    ["USER.os", "Debian"],
+  ]);
 });
 
 test("values come back exactly: no trimming, no normalisation, all scripts", async () => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { PAGE_SECRET_HEADER } from "../../src/http/access/console-session.ts";
+import { rowsOf } from "../fixtures/fields.ts";
 import { problemCode, type Running, startPortless } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -40,10 +41,7 @@ test("an operator's token and session open the admin API under their name, until
   for (const who of [{ key: token }, { key: null, headers: session }])
     assert.equal((await running.call("POST", "/admin/keys", { ...who, body })).status, 201);
   const { json } = await running.call("GET", "/admin/operators", { key: token });
-  assert.deepEqual(
-    json.operators.map(({ name, access }: { name: string; access: string }) => [name, access]),
-    [["ada", "write"]],
-  );
+  assert.deepEqual(rowsOf(json.operators, "name", "access"), [["ada", "write"]]);
   assert.doesNotMatch(JSON.stringify(json), /hash|sbo_/);
 
   const removed = await running.call("DELETE", "/admin/operators/ada", { key: ADMIN_TOKEN });

@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { ERRORS } from "../../src/base/error-codes.ts";
 import { readConfig } from "../../src/config.ts";
 import { OPERATIONS } from "../../src/contract/operations.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { problemCode, type Running, send, startPortless, startRunning } from "./running-service.ts";
 
 let running: Running;
@@ -219,10 +220,7 @@ test("a rate for each key holds when the operator sets one", async (context) => 
   const fresh = await Promise.all(
     others.flatMap((key) => Array.from({ length: 3 }, () => limited.call("GET", "/usage", { key }))),
   );
-  assert.deepEqual(
-    fresh.map(({ status }) => status),
-    [200, 200, 200, 200, 200, 200],
-  );
+  assert.deepEqual(fieldsOf(fresh, "status"), [200, 200, 200, 200, 200, 200]);
 });
 
 test("the operator's calls are not to be found on the TCP port, whoever asks", async () => {
@@ -238,7 +236,7 @@ test("the operator's calls are not to be found on the TCP port, whoever asks", a
 test("channels: all 40 with description and example, without a key", async () => {
   const { channels } = (await open("GET", "/channels")).json;
   assert.deepEqual(
-    channels.map(({ channel }: { channel: number }) => channel),
+    fieldsOf(channels, "channel"),
     Array.from({ length: 40 }, (_, i) => i),
   );
   assert.deepEqual(

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { lineImport } from "../../src/memory/transfer.ts";
+import { rowsOf } from "../fixtures/fields.ts";
 import { o200kCounter } from "../fixtures/o200k.ts";
 import { problemCode, type Running, startPortless } from "./running-service.ts";
 
@@ -110,13 +111,10 @@ test("the operator sees the users of an account page by page, and the labels tha
   );
   assert.deepEqual([second.users[0].user_id, second.next_cursor], ["greta", null]);
   const { json } = await admin("/admin/labels?account=navy");
-  assert.deepEqual(
-    json.labels.map(({ label, own, hidden }: Record<string, unknown>) => [label, own, hidden]),
-    [
-      ["USER.gpu", false, true],
-      ["SHIP.name", true, false],
-    ],
-  );
+  assert.deepEqual(rowsOf(json.labels, "label", "own", "hidden"), [
+    ["USER.gpu", false, true],
+    ["SHIP.name", true, false],
+  ]);
   assert.equal(json.free, 215);
   assert.deepEqual((await admin("/admin/users?account=no-such")).json.users, []);
   for (const path of ["/admin/users?account=navy", "/admin/labels?account=navy"])

@@ -18,6 +18,7 @@ import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { projectName } from "../../src/agents/project.ts";
 import { sidebandCommand } from "../../src/cli/printed-commands.ts";
 import { builtSideband } from "../agents/built.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 import { caller, type TourClient, tour } from "./tour.ts";
@@ -210,10 +211,7 @@ suite("sideband mcp", { concurrency: false }, () => {
       const env = { ...service, SIDEBAND_INCLUDE: "", SIDEBAND_GROUPS: "all" };
       await client.connect(new StdioClientTransport(launch(["--user", "ada"], env)));
       const { tools } = await client.listTools();
-      assert.deepEqual(
-        tools.map(({ name }) => name),
-        ["remember", "recall", "find", "forget", "history"],
-      );
+      assert.deepEqual(fieldsOf(tools, "name"), ["remember", "recall", "find", "forget", "history"]);
       const call = caller(client as unknown as TourClient);
       if (access === "write") {
         await call("remember", { label: "FAMILY.wife", value: "Grace" });
@@ -253,10 +251,7 @@ suite("sideband mcp", { concurrency: false }, () => {
       assert.match(refused.content[0].text, /^label_not_allowed: .* written here: LANG\.\*, PREF\.tone\.$/);
     }
     const { facts } = (await running.call("GET", "/facts?user_id=ada")).json;
-    assert.deepEqual(
-      facts.map(({ label }: { label: string }) => label),
-      ["LANG.spoken"],
-    );
+    assert.deepEqual(fieldsOf(facts, "label"), ["LANG.spoken"]);
     await client.close();
     const { command, args } = launch(["--labels", "lang.*"], env);
     const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
@@ -284,10 +279,9 @@ suite("sideband mcp", { concurrency: false }, () => {
     assert.match(result.content[0].text, /^(?:connection_failed: cannot reach http|timeout: no answer)/);
     const resources = await client.listResources();
     // Without a setting, the memory is that of the user who runs it.
-    assert.deepEqual(
-      resources.resources.map(({ uri }) => uri),
-      [`sideband://memory/${encodeURIComponent(userInfo().username)}`],
-    );
+    assert.deepEqual(fieldsOf(resources.resources, "uri"), [
+      `sideband://memory/${encodeURIComponent(userInfo().username)}`,
+    ]);
     await client.close();
   });
 });

@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { ConfigError } from "../../src/base/errors.ts";
 import { readAgentConfig, readConfig } from "../../src/config.ts";
 import { masterKeys } from "../../src/main/secrets.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 
 test("a command's option takes precedence over the environment", () => {
   process.env.SIDEBAND_PORT = "1111";
@@ -62,10 +63,7 @@ test("a secret stands in its setting, or in the file that the setting with _FILE
     },
   );
   assert.equal(config.databaseUrl, "postgres://ada:hunter2@host/name");
-  assert.deepEqual(
-    masterKeys(config).map(({ id }) => id),
-    [1, 2],
-  );
+  assert.deepEqual(fieldsOf(masterKeys(config), "id"), [1, 2]);
   assert.deepEqual(config.adminTokens, ["a-token-of-16-letters", "another-token-of-16"]);
   assert.equal(config.embeddingsKey, "key");
   assert.equal(readAgentConfig({ SIDEBAND_API_KEY_FILE: file("key", "sb_live_x\n") }).apiKey, "sb_live_x");

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import type { Listening, UserEvents } from "../../../src/memory/events.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { o200kCounter } from "../../fixtures/o200k.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { settled } from "../blockwork/fake-workers.ts";
@@ -284,10 +285,7 @@ test("a key that reads alone writes nothing, and one of a user reaches no other 
   const fact = { user_id: "ada", label: "USER.os", value: "Plan 9" };
   assert.match(await call("remember", fact), /Tool remember not found/);
   const { result } = await answerOf(await ask(undefined, "tools/list", {}));
-  assert.deepEqual(
-    result.tools.map(({ name }: { name: string }) => name),
-    ["recall", "find", "history"],
-  );
+  assert.deepEqual(fieldsOf(result.tools, "name"), ["recall", "find", "history"]);
   assert.match(await call("recall", { user_id: "ada" }), /the name of ada/);
   Object.assign(place, { caller: { ...CALLER, user: "ada" } });
   assert.match(await call("recall", { user_id: "eve" }), /user_not_allowed/);

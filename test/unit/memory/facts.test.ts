@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { forgetFact, forgetUser, listFacts } from "../../../src/memory/facts.ts";
+import { rowsOf } from "../../fixtures/fields.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, memoryServices, requester } from "./memory-services.ts";
 
@@ -23,15 +24,12 @@ test("facts are listed in the order of channels, wherever and whenever they were
   await store.write({ ...viewOf("eve", ACCOUNT), changes });
   assert.deepEqual(await valuesOf("eve"), ["on 3", "on 9", "on 30"]);
   const inProject = await listFacts(services, ACCOUNT, { userId: "eve", project: "loom" });
-  assert.deepEqual(
-    inProject.map(({ value, channel }) => [value, channel]),
-    [
-      ["on 3", 3],
-      ["on 6 of loom", 6],
-      ["on 9", 9],
-      ["on 30", 30],
-    ],
-  );
+  assert.deepEqual(rowsOf(inProject, "value", "channel"), [
+    ["on 3", 3],
+    ["on 6 of loom", 6],
+    ["on 9", 9],
+    ["on 30", 30],
+  ]);
 });
 
 test("an unknown user and another account's user have no facts", async (context) => {

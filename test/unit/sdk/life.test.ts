@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { outageSection } from "../../../src/agent-side/memory-section.ts";
 import { label, Sideband, SidebandError } from "../../../src/sdk/index.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import { type Running, startRunning } from "../../http/running-service.ts";
 
 let running: Running;
@@ -34,13 +35,10 @@ test("a write says its revision and what it replaced; the history has it, and it
   assert.deepEqual([read.value, read.revision, read.written_by], ["Paris", second.revision, "someone else"]);
 
   const { revisions } = await memory.history("ada", "USER.location");
-  assert.deepEqual(
-    revisions.map((fact) => [fact.value, fact.ended]),
-    [
-      ["Paris", undefined],
-      ["Lyon", "replaced"],
-    ],
-  );
+  assert.deepEqual(rowsOf(revisions, "value", "ended"), [
+    ["Paris", undefined],
+    ["Lyon", "replaced"],
+  ]);
   const restored = await memory.restore("ada", "USER.location", revisions[1].revision);
   assert.deepEqual([restored.value, restored.previous?.value], ["Lyon", "Paris"]);
   assert.equal((await refusal(memory.restore("ada", "USER.location", 1e6))).code, "not_found");
@@ -134,22 +132,16 @@ test("what changed is listed page by page, and taken back", async () => {
 
   const first = await memory.changes("fay", { since: moment, limit: 1 });
   const second = await memory.changes("fay", { since: moment, limit: 1, cursor: first.next_cursor! });
-  assert.deepEqual(
-    [...first.changes, ...second.changes].map((change) => [change.value, change.session_id]),
-    [
-      ["poet", undefined],
-      ["Plan 9", "night"],
-    ],
-  );
+  assert.deepEqual(rowsOf([...first.changes, ...second.changes], "value", "session_id"), [
+    ["poet", undefined],
+    ["Plan 9", "night"],
+  ]);
   assert.equal(second.next_cursor, null);
   const plan = await memory.rollback("fay", moment, { dryRun: true });
   assert.equal(plan.status, "planned");
   const done = await memory.rollback("fay", moment.toISOString());
   assert.deepEqual([done.status, done.changes], ["ok", plan.changes]);
-  assert.deepEqual(
-    (await memory.facts("fay")).facts.map(({ value }) => value),
-    ["Linux"],
-  );
+  assert.deepEqual(fieldsOf((await memory.facts("fay")).facts, "value"), ["Linux"]);
 });
 
 test("what is forgotten may leave its history, and is not injected again while memory is away", async () => {

@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import type { Failure } from "../../../src/base/errors.ts";
 import { NOW, write } from "../../conformance/store-under-test.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
@@ -85,10 +86,7 @@ test("postgres: in a group of two, the one that the database refuses fails alone
     store.write(write("one", [[0, "fine"]])),
     store.write(write("two", [["USER\0name", "no such label"]])),
   ]);
-  assert.deepEqual(
-    results.map(({ status }) => status),
-    ["fulfilled", "rejected"],
-  );
+  assert.deepEqual(fieldsOf(results, "status"), ["fulfilled", "rejected"]);
   assert.equal((await store.readFact(viewOf("one"), "USER.name"))?.value, "fine");
   await store.close();
 });
