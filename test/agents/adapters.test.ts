@@ -28,13 +28,13 @@ import {
   sidebandInputFilter,
 } from "../../src/agents/openai-agents.ts";
 import { memorySection, Sideband } from "../../src/sdk/index.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedFetch, scriptedServer } from "../unit/sdk/scripted-server.ts";
 
 async function memoryFor(t: TestContext): Promise<Sideband> {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   return new Sideband({ baseUrl: running.url, apiKey: running.key });
 }
 

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { seededRandom } from "../../src/base/random.ts";
 import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
@@ -13,13 +13,9 @@ import type { FactRecord } from "../../src/memory/ports.ts";
 import { fieldsOf } from "../fixtures/fields.ts";
 import { changesOf, numberOf, viewOf } from "../fixtures/views.ts";
 import { until } from "../fixtures/waiting.ts";
-import { type Running, send, startRunning } from "./running-service.ts";
+import { send, sharedRunning, startRunning } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1" });
-});
-after(() => running.end());
+const running = sharedRunning(() => startRunning({ SIDEBAND_BLOCK_WORKERS: "1" }));
 
 const WORDS = "the team ships a small parser every week for our users".split(" ");
 const random = seededRandom(1);

@@ -1,15 +1,11 @@
 /** Flush, read, batch, facts and forgetting over real HTTP on a real data folder, as the decisions say. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fieldsOf } from "../fixtures/fields.ts";
-import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+import { type Answer, problemCode, type Running, sharedRunning, startPortless } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startPortless();
-});
-after(() => running?.end());
+const running = sharedRunning(startPortless);
 
 const call: Running["call"] = (...args) => running.call(...args);
 const encode = (user_id: string, label: string, value: string, more = {}) =>

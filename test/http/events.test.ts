@@ -1,19 +1,16 @@
 /** GET /users/events: what listeners hear, and what they never hear. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
 import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { soon, until } from "../fixtures/waiting.ts";
 import { type Listener, listenTo } from "./event-stream.ts";
-import { type Answer, type Running, startRunning } from "./running-service.ts";
+import { type Answer, sharedRunning, startRunning } from "./running-service.ts";
 
 const clock = { ms: Date.UTC(2026, 10, 30), now: () => clock.ms };
 
-let running: Running;
-before(async () => {
-  running = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock }));
 
 const encode = (user_id: string, label: string, value: string, more: object = {}) =>
   running.call("POST", "/encode", { body: { user_id, label, value, ...more } });
@@ -130,8 +127,7 @@ test("a listener hears that a fact has expired", async () => {
 });
 
 test("a fact that expires is told of at its moment, without a sweep", async (context) => {
-  const timed = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-  context.after(() => timed.end());
+  const timed = endAfter(context, await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false }));
   const listener = await listenTo(timed.url, "?user_id=ending", timed.key);
   const body = { user_id: "ending", label: "TASK.next", value: "x", ttl_s: 1 };
   ok(await timed.call("POST", "/encode", { body }));

@@ -4,18 +4,14 @@
  */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { fieldsOf } from "../fixtures/fields.ts";
 import { until } from "../fixtures/waiting.ts";
 import { listenTo } from "./event-stream.ts";
-import { problemCode, type Running, startRunning } from "./running-service.ts";
+import { problemCode, sharedRunning } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning();
-});
-after(() => running?.end());
+const running = sharedRunning();
 
 const USER = "ada";
 const PROJECT = "loom/fix";

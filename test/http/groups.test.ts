@@ -1,16 +1,12 @@
 /** Groups of labels on keys, tokens and requests: what they show, what they refuse, and what is told of changes. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fieldsOf } from "../fixtures/fields.ts";
 import { listenTo } from "./event-stream.ts";
-import { problemCode, type Running, startRunning } from "./running-service.ts";
+import { problemCode, type Running, sharedRunning } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning();
-});
-after(() => running?.end());
+const running = sharedRunning();
 
 const call: Running["call"] = (...args) => running.call(...args);
 

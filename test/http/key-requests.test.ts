@@ -1,17 +1,13 @@
 /** Requests for keys over HTTP: what is taken, how many, and what an approval may give access to. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { type Answer, problemCode, sharedRunning, startPortless } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
 const REQUEST = { name: "Grace", email: "grace@example.org", purpose: "an agent for notes" };
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_TRUST_PROXY: "1" });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startPortless({ SIDEBAND_TRUST_PROXY: "1" }));
 
 let addresses = 0;
 const nextAddress = () => `192.0.2.${++addresses}`;

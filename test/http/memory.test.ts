@@ -1,15 +1,11 @@
 /** The memory endpoints over real HTTP on a real data folder, as specification and decisions say. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { rowsOf } from "../fixtures/fields.ts";
-import { problemCode, type Running, startPortless } from "./running-service.ts";
+import { problemCode, type Running, sharedRunning, startPortless } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startPortless();
-});
-after(() => running?.end());
+const running = sharedRunning(startPortless);
 
 const call: Running["call"] = (...args) => running.call(...args);
 const encode = (user_id: string, label: string, value: string, more = {}) =>

@@ -9,6 +9,7 @@ import fc from "fast-check";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { readFormat } from "../../../src/import/formats.ts";
 import { markdownSection, withMarkdownSection } from "../../../src/import/markdown-section.ts";
+import { endAfter } from "../../fixtures/ends.ts";
 import { rowsOf } from "../../fixtures/fields.ts";
 import { startRunning } from "../../http/running-service.ts";
 import { besideOwner, run, withData } from "./run-command.ts";
@@ -348,8 +349,7 @@ test("an export of Sideband brings places, ends and labels along", () =>
 
 test("more facts than a step takes: what was written is said, what was not is said, and it can be rolled back", (t) =>
   withData(async (_, folder) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const key = await running.newKey("limited", "free");
     t.after(() => {
       delete process.env.SIDEBAND_API_KEY;
