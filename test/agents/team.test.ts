@@ -83,7 +83,7 @@ test("what is written goes to the team by its label, by --shared or --own, and e
   );
   assert.match(
     await printed(run("grace", "remember", "PROJ.goal", "Ship it well")),
-    /^PROJ\.goal for all who share loom-2: was "Ship it" by ada, now "Ship it well"; undo: .* restore PROJ\.goal \d+ --user grace/,
+    /^PROJ\.goal for all who share loom-2: was "Ship it" by ada, now "Ship it well"; undo: .* restore PROJ\.goal \d+ --shared --user grace/,
   );
   assert.match(
     await printed(run("ada", "remember", "PROJ.goal", "Sleep", "--own")),
