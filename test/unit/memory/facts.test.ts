@@ -32,17 +32,6 @@ test("facts are listed in the order of channels, wherever and whenever they were
   ]);
 });
 
-test("an unknown user and another account's user have no facts", async (context) => {
-  const { valuesOf } = await setUp(context);
-  assert.deepEqual([await valuesOf("eve"), await valuesOf("ada", "globex")], [[], []]);
-});
-
-test("a forgotten fact is gone, the others stay and are counted", async (context) => {
-  const { valuesOf, forget } = await setUp(context);
-  assert.equal(await forget("USER.name"), 1);
-  assert.deepEqual(await valuesOf("ada"), ["Sideband"]);
-});
-
 test("a forgotten fact is in no block, neither a new one nor the cached one", async (context) => {
   const { blocks, forget } = await setUp(context);
   await blocks.of(requester, viewOf("ada"));
@@ -81,13 +70,6 @@ test("a fact with another revision than the expected one is not forgotten, and t
   assert.deepEqual(await valuesOf("ada"), ["Ada", "Sideband"]);
   await forget(1);
   assert.deepEqual(await valuesOf("ada"), ["Sideband"]);
-});
-
-test("a user whose last fact is forgotten is gone", async (context) => {
-  const { store, forget } = await setUp(context);
-  await forget("USER.name");
-  assert.equal(await forget("USER.project"), 0);
-  assert.equal(store.statistics().users, 0);
 });
 
 test("a fact that is not there cannot be forgotten", async (context) => {

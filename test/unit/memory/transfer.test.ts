@@ -10,7 +10,7 @@ import { rollBack } from "../../../src/memory/history.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import { importLines } from "../../../src/memory/transfer.ts";
 import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
-import { changesOf, numberOf, viewOf } from "../../fixtures/views.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
 import {
   exported,
@@ -133,11 +133,6 @@ test("an export after a way back that only forgot, on a day without encodes, is 
   assert.equal(await other.readUsage(KEY.id, "2026-11"), 1);
 });
 
-test("an export of the release before, without usage and requests, is imported", async (context) => {
-  const store = await temporaryStore(context);
-  assert.deepEqual(await importInto(store, key({}), USER), { ...NO_MORE, lines: 2, facts: 1, keys: 1 });
-});
-
 test("a user's line has the facts in the form of GET /facts", async (context) => {
   const lines = await exported(await filledStore(context), "globex");
   const updated_at = "2026-11-15T14:00:00.000Z";
@@ -195,21 +190,6 @@ test("what has expired stays so where the clock of the import is behind", async 
   const { facts, earlier } = (await store.readLife("acme", "ada", { nowMs: IMPORT_MS }))!;
   assert.deepEqual(facts, []);
   assert.deepEqual(rowsOf(earlier, "value", "ended", "endedAtMs"), [["Ada", "expired", IMPORT_MS + 60_000]]);
-});
-
-test("an import keeps the order in which facts were written, and their times", async (context) => {
-  const copy = await temporaryStore(context);
-  await importInto(copy, ...(await exported(await filledStore(context))));
-  const { facts } = (await copy.readUser(viewOf("ada")))!;
-  assert.deepEqual(
-    [...facts]
-      .sort((a, b) => a.revision - b.revision)
-      .map(({ label, updatedAtMs }) => [numberOf(label), updatedAtMs]),
-    [
-      [9, Date.parse("2026-11-15T12:00:00Z")],
-      [0, Date.parse("2026-11-15T13:00:00Z")],
-    ],
-  );
 });
 
 test("without its keys, an import takes facts of accounts that are there, and counts the rest", async (context) => {

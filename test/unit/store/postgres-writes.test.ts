@@ -7,7 +7,6 @@ import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import type { Failure } from "../../../src/base/errors.ts";
 import { NOW, write } from "../../conformance/store-under-test.ts";
-import { fieldsOf } from "../../fixtures/fields.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
@@ -78,17 +77,6 @@ test("postgres: a write whose answer is lost has an unknown outcome: it may be s
   const other = await openStore(url);
   assert.equal((await other.readFact(viewOf("ada"), "USER.project"))?.value, "stored");
   await Promise.all([store.close(), other.close(), sql.end()]);
-});
-
-test("postgres: in a group of two, the one that the database refuses fails alone", async () => {
-  const store = await openStore(await newDatabase());
-  const results = await Promise.allSettled([
-    store.write(write("one", [[0, "fine"]])),
-    store.write(write("two", [["USER\0name", "no such label"]])),
-  ]);
-  assert.deepEqual(fieldsOf(results, "status"), ["fulfilled", "rejected"]);
-  assert.equal((await store.readFact(viewOf("one"), "USER.name"))?.value, "fine");
-  await store.close();
 });
 
 test("postgres: a queue that was full takes as many writes again when they are done", async () => {
