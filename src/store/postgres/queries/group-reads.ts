@@ -192,11 +192,11 @@ interface GroupRow extends Ticketed, FactRow {
   readonly number: number;
   readonly ended: EarlierFact["ended"];
   readonly ended_at_ms: number;
-  readonly former: string | null;
+  readonly ending: string | null;
 }
 
 const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, updated_at_ms, since_ms, written_by,
-  session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, label_number, former)`;
+  session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, label_number, ending)`;
 
 const FACT = part`
   f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id,
@@ -245,7 +245,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
   }
   if (withHistory.length > 0)
     parts.push(part`
-      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.former
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.ending
       FROM ${namesOf(withHistory)} JOIN sideband.history AS f ON ${joinOf(withHistory)}`);
   return parts;
 }
@@ -273,7 +273,7 @@ function insideParts(statements: Statements, users: readonly GroupUser[]): Part[
       SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number, NULL::text
       FROM ${ofUsers} JOIN sideband.facts AS f ON ${isInside}`,
     part`
-      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.former
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.ending
       FROM ${ofUsers} JOIN sideband.history AS f ON ${isInside}`,
   ];
 }
