@@ -13,7 +13,8 @@ import { type EncodeResult, lifeEnd, quotaOf, requireStored, type WriteInput, wr
 import type { UserEvent } from "./events.ts";
 import { missingFact, namedLabel } from "./free-labels.ts";
 import { checkAuthor } from "./identifiers.ts";
-import { type FactName, nameOf } from "./law/user-memory.ts";
+import type { FactName } from "./law/found-user.ts";
+import { nameOf } from "./law/user-memory.ts";
 import { innermost, isInside, OWN_PLACE, type Person, placeFor } from "./places.ts";
 import type { EarlierFact, FactRecord, UserLife, View } from "./ports.ts";
 import type { Place, WriteScope } from "./records.ts";

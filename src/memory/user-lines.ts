@@ -21,7 +21,8 @@ import {
   type OnChannel,
   unknownLabel,
 } from "./labels.ts";
-import { type FactName, nameOf } from "./law/user-memory.ts";
+import type { FactName } from "./law/found-user.ts";
+import { nameOf } from "./law/user-memory.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
 import type {
   EarlierFact,

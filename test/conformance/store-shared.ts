@@ -188,9 +188,9 @@ export function storeSharedConformance(name: string, open: () => Promise<StoreUn
     await own("two");
     await store.write(shared("ada", [{ place: PROJECT, label: "TASK.next", value: "mine" }]));
     const terms = { places: [], shared: { project: PROJECT, isForAccount: true } } as const;
-    const only = { isMeant: (label: string): boolean => label === GOAL, named: [GOAL] };
-    const take = (named = only) =>
-      store.write(shared("ada", [{ kind: "move", from: PROJECT, to: AT, only: named }], terms));
+    const goal = { isMeant: (label: string): boolean => label === GOAL, named: [GOAL] };
+    const take = (only = goal) =>
+      store.write(shared("ada", [{ kind: "move", from: PROJECT, to: AT, only }], terms));
     await assert.rejects(take({ isMeant: () => true, named: [GOAL, "PROJ.repo"] }), {
       code: "fact_not_found",
     });

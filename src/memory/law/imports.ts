@@ -6,7 +6,8 @@
 
 import type { Sliced } from "../../base/slices.ts";
 import type { FactChange, FreeTerms, ImportChange, PastValue } from "../ports.ts";
-import type { FactName, Memory, Step, Steps } from "./user-memory.ts";
+import type { FactName, Step, Steps } from "./found-user.ts";
+import type { Memory } from "./user-memory.ts";
 
 /** A step, and the revision that it had, by which the steps of several labels are put in order. */
 interface PastStep {

@@ -7,7 +7,8 @@
 import type { Sliced } from "../../base/slices.ts";
 import type { EarlierFact, FactChange, FactRecord } from "../ports.ts";
 import type { FreeLabel, Place } from "../records.ts";
-import type { Author, FactName, Memory, UserMemory } from "./user-memory.ts";
+import type { Author, FactName } from "./found-user.ts";
+import type { Memory, UserMemory } from "./user-memory.ts";
 
 export class JointMemory implements Memory {
   readonly parts: readonly UserMemory[];

@@ -9,8 +9,9 @@ import type { Sliced } from "../../base/slices.ts";
 import { isInside } from "../places.ts";
 import type { EarlierFact, FactRecord, FreeTerms, MoveChange } from "../ports.ts";
 import { isShared } from "../shared-places.ts";
+import type { FactName, Step, Steps } from "./found-user.ts";
 import { pastOf } from "./imports.ts";
-import type { FactName, Memory, Step, Steps } from "./user-memory.ts";
+import type { Memory } from "./user-memory.ts";
 
 /** @param owner whose the facts are that do not say who wrote them */
 export function* moveSteps(

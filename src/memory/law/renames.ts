@@ -8,9 +8,10 @@ import { elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FactRecord, FreeTerms, RenameChange } from "../ports.ts";
 import type { Place } from "../records.ts";
+import type { Step } from "./found-user.ts";
 import { pastOf } from "./imports.ts";
 import { joinedLists, joinedOrigin } from "./lists.ts";
-import type { Memory, Step } from "./user-memory.ts";
+import type { Memory } from "./user-memory.ts";
 
 export function renameSteps(
   memory: Memory,

@@ -15,8 +15,9 @@ import type {
   RollbackReport,
 } from "../ports.ts";
 import type { Place } from "../records.ts";
+import type { FactName, Step, Steps } from "./found-user.ts";
 import { relabelled } from "./renames.ts";
-import { type FactName, isLive, type Memory, nameOf, type Step, type Steps } from "./user-memory.ts";
+import { isLive, type Memory, nameOf } from "./user-memory.ts";
 
 /**
  * Writes the value that a revision had again, at the place where it was, with its origin, with its end unless that has come,

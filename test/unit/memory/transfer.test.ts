@@ -269,7 +269,7 @@ test("of a key, a request and their files only what is known of them is stored",
   assert.deepEqual([await store.listKeys(), await store.listKeyRequests()], [[KEY], [REQUEST]]);
 });
 
-test("a key keeps its groups, and what an application was allowed goes on in another store", async (context) => {
+test("a key keeps its groups and what it may write, and what an application was allowed goes on in another store", async (context) => {
   const store = await temporaryStore(context);
   const grant = {
     keyId: "key1",
@@ -279,7 +279,7 @@ test("a key keeps its groups, and what an application was allowed goes on in ano
     refreshes: 2,
     recentMs: [4, 5],
   };
-  const limited = { ...KEY, groups: "PREF,USER" };
+  const limited = { ...KEY, groups: "PREF,USER", write: "PREF.*" };
   const granted = { ...KEY, id: "grant1", hash: "cd".repeat(32), user: "ada", prefix: "sba_", grant };
   await importInto(store, key(limited), key(granted));
   assert.deepEqual(await store.listKeys(), [granted, limited]);
