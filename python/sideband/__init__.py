@@ -1033,7 +1033,9 @@ def _unknown_option(name: str, where: str, names: Sequence[str]) -> TypeError:
 def _check_options(owner: type) -> None:
     """Makes each public method, and the constructor, refuse an option that it does not have, and one of another kind."""
     for name, method in list(vars(owner).items()):
-        if isinstance(method, types.FunctionType) and (name == "__init__" or not name.startswith("_")):
+        # What wraps another method is checked there: it has no names of its own.
+        is_own = isinstance(method, types.FunctionType) and not hasattr(method, "__wrapped__")
+        if is_own and (name == "__init__" or not name.startswith("_")):
             setattr(owner, name, _checked(method, owner.__name__ if name == "__init__" else name))
 
 
