@@ -306,6 +306,47 @@ test("an erased person's name goes from what is shared, now and before, and the 
   assert.doesNotMatch((await get("/facts", { user_id: "bo" })).text, /cleo/);
 });
 
+test("who has forgotten or renamed a shared fact is told, until that person is erased", async () => {
+  const { encode, share, get, call, project } = team("dora", "bo");
+  ok(await share());
+  for (const label of ["PROJ.goal", "PROJ.status", "PROJ.stack"]) ok(await encode("bo", label, "bo's"));
+  const forget = (more: string) =>
+    call("DELETE", `/facts?user_id=dora&project=${project}&label=PROJ.goal&keep_history=true${more}`);
+  ok(await forget(""));
+  ok(
+    await call("POST", "/facts/rename", { user_id: "dora", project, label: "PROJ.stack", to: "PROJ.deploy" }),
+  );
+  memory.clock.ms += 1_000;
+  // What is the person's own has no second name, as ever.
+  ok(await encode("dora", "PROJ.status", "hers", { scope: "own" }));
+  ok(
+    await call(
+      "DELETE",
+      `/facts?user_id=dora&project=${project}&label=PROJ.status&scope=own&keep_history=true`,
+    ),
+  );
+  const changes = async () =>
+    (ok(await get("/users/history", { user_id: "bo" })).changes as any[])
+      .filter(({ kind }) => kind !== "written")
+      .map(({ label, kind, user_id: by }) => [label, kind, by]);
+  const told = [
+    ["PROJ.deploy", "renamed", "dora"],
+    ["PROJ.goal", "forgotten", "dora"],
+  ];
+  assert.deepEqual((await changes()).sort(), told);
+  const own = (await get("/users/history", { user_id: "dora" })).json.changes as any[];
+  assert.deepEqual(
+    own.filter(({ kind, place }) => kind === "forgotten" && place !== "shared").map(({ user_id: by }) => by),
+    [undefined],
+  );
+  const erased = ok(await call("DELETE", "/users?user_id=dora&details=true"));
+  assert.equal(erased.left[0].values, 2);
+  assert.deepEqual(
+    (await changes()).sort(),
+    told.map((change) => [...change.slice(0, 2), undefined]),
+  );
+});
+
 test("a rollback of the person never touches what is shared; one with the scope does that alone", async () => {
   const { encode, share, facts, call, project } = team("ada", "bo");
   ok(await share());
