@@ -74,8 +74,12 @@ export class JointMemory implements Memory {
     return this.#of(change.place).set(this.#inside(change), value, author, nowMs);
   }
 
-  forget(change: FactName & { readonly keepHistory?: boolean }, nowMs: number) {
-    return this.#of(change.place).forget(this.#inside(change), nowMs);
+  forget(
+    change: FactName & { readonly keepHistory?: boolean },
+    author: Pick<Author, "userId">,
+    nowMs: number,
+  ) {
+    return this.#of(change.place).forget(this.#inside(change), author, nowMs);
   }
 
   endExpired(name: FactName, nowMs: number): FactRecord | undefined {

@@ -359,7 +359,7 @@ function* take(memory: Memory, steps: Iterable<Step>, { isReported, require }: T
     let found = true;
     if (value !== null) before = memory.set(change, value, author, nowMs);
     else {
-      ({ before, found } = memory.forget(change, nowMs));
+      ({ before, found } = memory.forget(change, author, nowMs));
       if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;
     }
     const revision = found ? memory.revisionAt(place) : 0;

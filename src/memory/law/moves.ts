@@ -59,7 +59,11 @@ function movedSteps(
   { nowMs, owner }: { readonly nowMs: number; readonly owner: string },
 ): readonly Step[] {
   const name = { place, label };
-  const ofOwner = <V extends Value>(value: V): V => ({ ...value, author: value.author ?? owner });
+  const ofOwner = <V extends Value>(value: V): V => ({
+    ...value,
+    author: value.author ?? owner,
+    ...("ended" in value && value.ended !== "replaced" && value.ended !== "expired" && { endedBy: owner }),
+  });
   const valuesOf = (at: FactName) => {
     const [present, earlier] = [memory.live(at, nowMs), memory.earlier(at, nowMs)];
     if (isShared(at.place)) return { present, earlier };
@@ -90,7 +94,10 @@ function movedSteps(
   });
   const steps = missing.map((fact) => step(fact.value, fact, {}));
   const last = missing.at(-1);
-  if (winner === undefined && last !== undefined) steps.push(step(null, last, { keepHistory: true }));
+  if (winner === undefined && last !== undefined)
+    steps.push(
+      step(null, { ...last, author: "endedBy" in last ? last.endedBy : undefined }, { keepHistory: true }),
+    );
   if (winner !== undefined && (steps.length > 0 || winner !== atTarget.present))
     steps.push(step(winner.value, winner, { expiresAtMs: winner.expiresAtMs }));
   return [...steps, forgetting];

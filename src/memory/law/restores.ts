@@ -112,7 +112,7 @@ export function* rollbackSteps(
     if (!names.has(key)) names.set(key, { place, label });
     const fact = memory.live(from, nowMs);
     if (from.label === label || fact === undefined || !memory.isEmpty({ place, label }, nowMs)) continue;
-    moves.push(...relabelled(memory, fact, { label, free: termsOf(memory, place, former) }, nowMs));
+    moves.push(...relabelled(memory, fact, { label, free: termsOf(memory, place, former) }, by));
     moved.set(key, fact).set(nameOf(from), undefined);
   }
   const changes: RollbackReport["changes"][number][] = [];

@@ -43,6 +43,8 @@ export type Memory = Pick<
   | "attempt"
 >;
 
+type Ending = NonNullable<FactChange["ending"]>;
+
 const EVERYTHING = Number.POSITIVE_INFINITY;
 const NONE: readonly EarlierFact[] = [];
 
@@ -161,7 +163,7 @@ export class UserMemory {
     const former = change.free === undefined ? undefined : this.#noteLabel(label, change.free);
     const number = this.#labels.get(label)?.number;
     const described = former === undefined ? undefined : { ended: "replaced" as const, former };
-    const ending = change.ending ?? described;
+    const ending = change.ending === undefined ? described : this.#endingOf(change.ending);
     const isSameValue = before?.value === value;
     const kept = isSameValue ? before.origin : undefined;
     const origin = change.origin === undefined ? kept : (change.origin ?? undefined);
@@ -210,12 +212,14 @@ export class UserMemory {
   /** Forgets a fact, and its history unless it is kept. `found`: there was something to forget. */
   forget(
     change: FactName & { readonly keepHistory?: boolean },
+    { userId }: Pick<Author, "userId">,
     nowMs: number,
   ): { readonly before: FactRecord | undefined; readonly found: boolean } {
     const state = this.#stateOf(change);
     const { present: before, last } = state;
     if (change.keepHistory) {
-      if (before !== undefined) this.#end(state, before, "forgotten", nowMs);
+      if (before !== undefined)
+        this.#end(state, before, this.#endingOf({ ended: "forgotten", endedBy: userId }), nowMs);
       return { before, found: before !== undefined };
     }
     if (last === 0) return { before: undefined, found: false };
@@ -232,7 +236,7 @@ export class UserMemory {
     const { present } = state;
     if (present === undefined || isLive(present, nowMs)) return undefined;
     assert(present.expiresAtMs !== null, "an expired fact has a moment");
-    this.#end(state, present, "expired", present.expiresAtMs);
+    this.#end(state, present, { ended: "expired" }, present.expiresAtMs);
     return present;
   }
 
@@ -243,10 +247,10 @@ export class UserMemory {
       yield;
       const { present, last, dropBelow } = state;
       const earlier = this.#earlierIn(state);
-      const first = earlier.findIndex((fact) => fact.author === author);
+      const first = earlier.findIndex((fact) => isNamed(fact, author));
       const isPresent = present?.author === author;
       if (first < 0 && !isPresent) continue;
-      count += earlier.filter((fact) => fact.author === author).length + Number(isPresent);
+      count += earlier.filter((fact) => isNamed(fact, author)).length + Number(isPresent);
       const added = first < 0 ? state.added : earlier.slice(first).map((fact) => withoutName(fact, author));
       this.#put(state, { present: present && withoutName(present, author), last, dropBelow, added });
     }
@@ -383,7 +387,7 @@ export class UserMemory {
   }
 
   /** The fact becomes the last entry of its history. */
-  #end(state: FactState, fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): void {
+  #end(state: FactState, fact: FactRecord, { ended, ...by }: Ending, endedAtMs: number): void {
     assert(fact.ordinal === state.last, "the value that ends is the last one");
     this.#facts -= 1;
     this.#revision += 1;
@@ -392,7 +396,12 @@ export class UserMemory {
       return;
     }
     this.#heads += 1;
-    this.#replace(state, undefined, [earlierOf(fact, ended, endedAtMs)], fact.ordinal + 1);
+    this.#replace(state, undefined, [{ ...earlierOf(fact, ended, endedAtMs), ...by }], fact.ordinal + 1);
+  }
+
+  /** Who has ended a value is kept where it is a shared project's. */
+  #endingOf({ endedBy, ...ending }: Ending): Ending {
+    return this.#isOfProject && endedBy !== undefined ? { ...ending, endedBy } : ending;
   }
 
   #wipe(state: FactState): void {
@@ -414,10 +423,16 @@ export function nameOf({ place, label }: FactName): string {
   return `${label} ${place}`;
 }
 
+/** Whether a user has written a value of a shared project, or has ended it. */
+export function isNamed(fact: Pick<EarlierFact, "author" | "endedBy">, name: string): boolean {
+  return fact.author === name || fact.endedBy === name;
+}
+
 function withoutName<F extends FactRecord | EarlierFact>(fact: F, name: string): F {
-  if (fact.author !== name) return fact;
-  const { author: _, ...rest } = fact;
-  return { ...rest, sessionId: null } as F;
+  const { author, endedBy, ...rest } = fact as EarlierFact;
+  const kept = { ...rest, ...(author && author !== name && { author }) };
+  const sessionId = author === name ? null : fact.sessionId;
+  return { ...kept, sessionId, ...(endedBy && endedBy !== name && { endedBy }) } as F;
 }
 
 export function isLive({ expiresAtMs }: Pick<FactRecord, "expiresAtMs">, nowMs: number): boolean {

@@ -217,7 +217,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
   }
   if (withHistory.length > 0)
     parts.push(part`
-      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.former
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.ending
       FROM ${namesOf(withHistory)} JOIN sideband.history AS f ON ${joinOf(withHistory)}`);
   return parts;
 }
@@ -245,7 +245,7 @@ function insideParts(statements: Statements, users: readonly GroupUser[]): Part[
       SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number, NULL::text
       FROM ${ofUsers} JOIN sideband.facts AS f ON ${isInside}`,
     part`
-      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.former
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.ending
       FROM ${ofUsers} JOIN sideband.history AS f ON ${isInside}`,
   ];
 }

@@ -26,11 +26,11 @@ export interface GroupRow extends Ticketed, FactRow {
   readonly number: number;
   readonly ended: EarlierFact["ended"];
   readonly ended_at_ms: number;
-  readonly former: string | null;
+  readonly ending: string | null;
 }
 
 export const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, updated_at_ms, since_ms, written_by,
-  session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, label_number, former)`;
+  session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, label_number, ending)`;
 
 export const FACT = part`
   f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id,

@@ -163,7 +163,7 @@ const PRESENT = [...NAME, ...columnsIn("fact", [...VALUE, ...columnsOf<FactRecor
 
 const ENDED: readonly Column<EarlierFact>[] = [
   ...columnsOf<EarlierFact>({ ended: "text", endedAtMs: "bigint" }),
-  ["text", ({ former }) => (former === undefined ? null : JSON.stringify(former))],
+  ["text", ({ former, endedBy }) => ((former ?? endedBy) ? JSON.stringify({ former, endedBy }) : null)],
 ];
 const EARLIER = [...NAME, ...columnsIn("fact", [...VALUE, ...ENDED])];
 
@@ -203,10 +203,10 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
   return statements.parts(added).map(
     (rows) => part`
       INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms, since_ms,
-        value, written_by, session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, former) ${statements.rows(EARLIER, rows)}
+        value, written_by, session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, ending) ${statements.rows(EARLIER, rows)}
       ON CONFLICT (slot, account, user_id, place, label, ordinal) DO UPDATE SET revision = excluded.revision, since_ms = excluded.since_ms,
         updated_at_ms = excluded.updated_at_ms, expires_at_ms = excluded.expires_at_ms, ended_at_ms = excluded.ended_at_ms, author = excluded.author,
-        session_id = excluded.session_id`,
+        session_id = excluded.session_id, ending = excluded.ending`,
   );
 }
 
