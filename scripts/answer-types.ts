@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import * as erasure from "../src/contract/erasure-schemas.ts";
 import * as keys from "../src/contract/key-schemas.ts";
+import * as labels from "../src/contract/label-schemas.ts";
 import * as life from "../src/contract/life-schemas.ts";
 import * as project from "../src/contract/project-schemas.ts";
 import * as wire from "../src/contract/schemas.ts";
@@ -20,8 +21,11 @@ interface Schema {
   readonly description?: string;
 }
 
-const NAMED = /^export type (\w+) = Static<typeof (wire|life|keys|erasure|project)\.(\w+)>;$/gm;
-const modules = { wire, life, keys, erasure, project } as unknown as Record<string, Record<string, Schema>>;
+const NAMED = /^export type (\w+) = Static<typeof (wire|labels|life|keys|erasure|project)\.(\w+)>;$/gm;
+const modules = { wire, labels, life, keys, erasure, project } as unknown as Record<
+  string,
+  Record<string, Schema>
+>;
 const source = readFileSync(new URL("../src/contract/answers.ts", import.meta.url), "utf8");
 const answers = [...source.matchAll(NAMED)].map(([, name, module, schema]): [string, Schema] => [
   name,

@@ -991,7 +991,7 @@ _KINDS: Dict[str, Tuple[str, Callable[[Any], bool]]] = {
             "a text",
             lambda value: isinstance(value, str),
             "api_key base_url project written_by include scope session_id idempotency_key description origin merge groups "
-            "cursor prefix last_event_id example writers access on_outage",
+            "cursor prefix last_event_id example writers access on_outage give_to",
         ),
         (
             "True or False",
@@ -1000,8 +1000,9 @@ _KINDS: Dict[str, Tuple[str, Callable[[Any], bool]]] = {
         ),
         ("a function", callable, "on_connected on_warning"),
         ("a datetime or a text", lambda value: isinstance(value, (str, datetime)), "expires_at since unchanged_since"),
-        ("a list of texts", lambda value: _is_texts(value), "one_of write"),
+        ("a list of texts", lambda value: _is_texts(value), "one_of write members"),
         ('True, False or "certain"', lambda value: isinstance(value, bool) or value == "certain", "new_label"),
+        ("a dict", lambda value: isinstance(value, Mapping), "take"),
         ("an ssl.SSLContext", lambda value: isinstance(value, ssl.SSLContext), "ssl_context"),
     )
     for name in names.split()
@@ -1032,7 +1033,9 @@ def _unknown_option(name: str, where: str, names: Sequence[str]) -> TypeError:
 def _check_options(owner: type) -> None:
     """Makes each public method, and the constructor, refuse an option that it does not have, and one of another kind."""
     for name, method in list(vars(owner).items()):
-        if isinstance(method, types.FunctionType) and (name == "__init__" or not name.startswith("_")):
+        # What wraps another method is checked there: it has no names of its own.
+        is_own = isinstance(method, types.FunctionType) and not hasattr(method, "__wrapped__")
+        if is_own and (name == "__init__" or not name.startswith("_")):
             setattr(owner, name, _checked(method, owner.__name__ if name == "__init__" else name))
 
 
@@ -1046,7 +1049,7 @@ def _checked(method: Callable[..., Any], where: str) -> Callable[..., Any]:
         for name, value in options.items():
             if name not in names:
                 raise _unknown_option(name, where, names)
-            is_limit = value is None and defaults.get(name) is UNCHANGED and name in ("one_of", "max_bytes", "ttl_s")
+            is_limit = value is None and defaults.get(name) is UNCHANGED and name in ("one_of", "max_bytes", "ttl_s", "members")
             if not is_limit and (name not in defaults or value is not defaults[name]):
                 _check_kind(name, value)
         return method(self, *given, **options)
@@ -2805,6 +2808,11 @@ class AsyncSideband:
     add_label = _awaited(Sideband.add_label)
     change_label = _awaited(Sideband.change_label)
     remove_label = _awaited(Sideband.remove_label)
+    projects = _awaited(Sideband.projects)
+    project = _awaited(Sideband.project)
+    share_project = _awaited(Sideband.share_project)
+    unshare_project = _awaited(Sideband.unshare_project)
+    erase_project = _awaited(Sideband.erase_project)
     strict_labels = _awaited(Sideband.strict_labels)
     label_sets = _awaited(Sideband.label_sets)
     add_label_set = _awaited(Sideband.add_label_set)

@@ -427,7 +427,6 @@ type ListedFact = Pick<
 /** One of many: its time to the minute, since a model reads many of them. */
 function listedFact({ label, value, updated_at, expires_at, ...fact }: ListedFact): JsonObject {
   const toMinute = (time: string) => time.replace(/:\d\d(\.\d+)?Z$/, "Z");
-  const until = expires_at === undefined ? undefined : toMinute(expires_at);
   // Only what a team shares says whose it is.
   const { user_id, written_by, origin } = fact;
   return given({
@@ -436,7 +435,7 @@ function listedFact({ label, value, updated_at, expires_at, ...fact }: ListedFac
     updated_at: toMinute(updated_at),
     user_id,
     written_by,
-    expires_at: until,
+    expires_at: expires_at && toMinute(expires_at),
     origin,
   });
 }

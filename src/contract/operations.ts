@@ -10,6 +10,7 @@ import { HealthAnswer, KeyRequestBody, KeyRequestReceived, ReadyAnswer } from ".
 import * as demo from "./demo-schemas.ts";
 import * as erasure from "./erasure-schemas.ts";
 import * as keys from "./key-schemas.ts";
+import * as labels from "./label-schemas.ts";
 import { LIFE_OPERATIONS } from "./life-operations.ts";
 import {
   type Access,
@@ -253,7 +254,7 @@ export const OPERATIONS = {
     path: "/channels",
     access: "any",
     summary: "The 40 channels; with a key, all labels of its account.",
-    answer: wire.ChannelsAnswer,
+    answer: labels.ChannelsAnswer,
     errors: [],
   },
   labelSets: {
@@ -261,7 +262,7 @@ export const OPERATIONS = {
     path: "/channels/sets",
     access: "open",
     summary: "Sets of labels for a purpose, which an account can add.",
-    answer: wire.LabelSetsAnswer,
+    answer: labels.LabelSetsAnswer,
     errors: [],
   },
   requestKey: {

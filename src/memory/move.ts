@@ -10,9 +10,10 @@ import { Failure } from "../base/errors.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import { allFreeLabels } from "./free-label-list.ts";
 import { requestTextsFault } from "./identifiers.ts";
+import { ALL_DAYS } from "./import-settings.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
 import type { KeyRequest } from "./records.ts";
-import { ALL_DAYS, accountsWithKeys, exportLines, inBatches, lineImport } from "./transfer.ts";
+import { accountsWithKeys, exportLines, inBatches, lineImport } from "./transfer.ts";
 
 export interface MoveReport {
   readonly keys: number;

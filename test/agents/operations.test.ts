@@ -18,6 +18,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/MEMORY-PAGE.md": "this test; sideband open: test/agents/open.test.ts",
   "docs/OPERATIONS.md": "this test; npm ci and the start: scripts/first-hour.sh",
   "docs/CLUSTER.md": "test/postgres/cluster-guide.test.ts",
+  "docs/TEAM.md": "test/agents/team-page.test.ts",
   "docs/agents": "test/agents/snippets.test.ts",
   "agents/openclaw": "test/agents/openclaw.test.ts",
   "training/README.md": "checked below: the training takes a GPU and hours",

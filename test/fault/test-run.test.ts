@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { before, suite, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "../fixtures/ends.ts";
 import { writeStandIn } from "../fixtures/stand-in.ts";
 import { missingPackages } from "../prepare.ts";
 
@@ -40,8 +41,7 @@ async function end(child: ChildProcess) {
 const run = (...call: Parameters<typeof start>) => end(start(...call));
 
 function newFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-run-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   return folder;
 }
 

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { memoryService, ok } from "./memory-calls.ts";
 import { problemCode } from "./running-service.ts";
 
@@ -318,10 +319,7 @@ test("a project is moved to another with its worktrees and its history, and that
   assert.deepEqual(await factsOf(user_id, "new/spike"), ["TASK.current=weave", "PROJ.goal=silk"]);
   assert.deepEqual(await factsOf(user_id, "old/spike"), []);
   const { revisions } = ok(await get("/facts/history", { user_id, label: "PROJ.goal", project: "new" }));
-  assert.deepEqual(
-    revisions.map(({ value }: { value: string }) => value),
-    ["silk", "cloth"],
-  );
+  assert.deepEqual(fieldsOf(revisions, "value"), ["silk", "cloth"]);
   assert.deepEqual(ok(await move("old", "new")), { status: "ok", moved: 0 });
   assert.equal(ok(await memory.running.call("GET", "/usage")).used, used);
   assert.equal(problemCode(await move("new/spike", "old")), "400 invalid_request");

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { builtSideband, packageFolder } from "../agents/built.ts";
+import { temporaryFolder } from "../fixtures/ends.ts";
 
 /** Without the programs of this repository's packages. */
 const PATH = (process.env.PATH ?? "")
@@ -16,8 +16,7 @@ const PATH = (process.env.PATH ?? "")
   .join(delimiter);
 
 function makeFolder(t: TestContext): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "sideband-clone-")));
-  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  const folder = temporaryFolder(t);
   return folder;
 }
 

@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { promisify } from "node:util";
@@ -11,6 +10,7 @@ import { AGENTS } from "../../src/agents/install.ts";
 import { LABELS } from "../../src/base/channel-labels.ts";
 import { packageFolder } from "../agents/built.ts";
 import { noPython } from "../client-cases/python-driver.ts";
+import { endAfter, temporaryFolder } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 
 const run = promisify(execFile);
@@ -31,8 +31,7 @@ async function passes(name: string, env: Record<string, string> = {}): Promise<v
 }
 
 function emptyFolder(t: TestContext): string {
-  const made = mkdtempSync(join(tmpdir(), "sideband-wheel-"));
-  t.after(() => rmSync(made, { recursive: true }));
+  const made = temporaryFolder(t);
   return made;
 }
 
@@ -47,8 +46,7 @@ suite("Python client", { concurrency: false }, () => {
       t.skip(missing);
       return;
     }
-    const running = await startRunning({}, undefined, { warm: false });
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning({}, undefined, { warm: false }));
     await passes("test_service", { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key });
   });
 

@@ -31,13 +31,14 @@ import type { Place, ProjectRecord, UserChange } from "../records.ts";
 import { requireWritable } from "../rights.ts";
 import { isShared } from "../shared-places.ts";
 import { requireRoom } from "./bounds.ts";
+import type { FactName, Step, Steps } from "./found-user.ts";
 import { importSteps } from "./imports.ts";
 import { appendSteps, removeSteps } from "./lists.ts";
 import { moveSteps } from "./moves.ts";
 import { renameSteps } from "./renames.ts";
 import { restoreSteps, rollbackSteps } from "./restores.ts";
 import { requireMember, requireSharedWrite } from "./sharing.ts";
-import { type FactName, type Memory, nameOf, type Step, type Steps } from "./user-memory.ts";
+import { type Memory, nameOf } from "./user-memory.ts";
 
 /** What must be read of a user before a request is decided. */
 export interface Reading {
@@ -358,7 +359,7 @@ function* take(memory: Memory, steps: Iterable<Step>, { isReported, require }: T
     let found = true;
     if (value !== null) before = memory.set(change, value, author, nowMs);
     else {
-      ({ before, found } = memory.forget(change, nowMs));
+      ({ before, found } = memory.forget(change, author, nowMs));
       if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;
     }
     const revision = found ? memory.revisionAt(place) : 0;

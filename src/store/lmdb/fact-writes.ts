@@ -24,8 +24,8 @@ import type { Environment } from "./environment.ts";
 import type { LongWrite } from "./long-writes.ts";
 import { packFact, unpackFact, unpackJson, unpackUser, unpackVector } from "./records.ts";
 import { findReplay, forgetAnswers, keepReplay } from "./replays.ts";
-import { noteForgetting, UserWrites } from "./user-facts.ts";
-import type { Write, Writer } from "./writer.ts";
+import { UserWrites } from "./user-facts.ts";
+import { noteForgetting, type Write, type Writer } from "./writer.ts";
 
 /** Facts of a user, or values of an import, that are read and changed in one go. */
 const LONG_FACTS = 64;

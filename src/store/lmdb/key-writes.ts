@@ -20,8 +20,7 @@ import type {
 import { counterKey, goneLabelKey, labelKey, rangeBelow, strictKey } from "./entry-keys.ts";
 import { type Environment, FIRST_KEY } from "./environment.ts";
 import { packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
-import { noteForgetting } from "./user-facts.ts";
-import type { Write, Writer } from "./writer.ts";
+import { noteForgetting, type Write, type Writer } from "./writer.ts";
 
 /** Ids of keys are texts. */
 const LAST_KEY = Buffer.of(255);

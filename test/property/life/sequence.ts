@@ -18,6 +18,7 @@ import { Labels } from "../../../src/memory/labels.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import type { KeyRecord } from "../../../src/memory/records.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
+import { SharedProjects } from "../../../src/memory/shared-projects.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { keyRecord } from "../../conformance/store-under-test.ts";
 import { actual } from "./actual.ts";
@@ -195,6 +196,7 @@ export function servicesOf(store: Store, clock: Clock, historyMax: number): Memo
     clock,
     historyMax,
     groups: ALL_GROUPS,
+    projects: new SharedProjects(store),
   } as unknown as MemoryServices;
 }
 

@@ -2,28 +2,18 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { findProject, openProject, placeOf, projectName, projectOf } from "../../../src/agents/project.ts";
 import { Sideband } from "../../../src/sdk/index.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 import { scriptedServer } from "../sdk/scripted-server.ts";
 
 function scratch(t: TestContext): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "sideband-project-")));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   return folder;
 }
 
@@ -254,8 +244,7 @@ test("a clone and a moved repository are the same project where the remote is th
 
 test("a move that met an outage is tried again half a minute later, and one that was answered is not", async (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 10, 18) });
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "sideband-open-project-")));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   mkdirSync(join(folder, ".git"));
   writeFileSync(join(folder, ".git", "config"), '[remote "origin"]\n\turl = git@example.com:ada/loom.git\n');
   const project = projectName("example.com/ada/loom");

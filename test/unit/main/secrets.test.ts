@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import fs, { fstatSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, { fstatSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { adminTokens, masterKeys, removeLeftSecrets } from "../../../src/main/secrets.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 
 const OLD = "0a".repeat(32);
 const NEW = "0b".repeat(32);
@@ -20,8 +21,7 @@ const configOf = (dataFolder: string, masterKey?: string) => ({
 });
 
 function newFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-secrets-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   return folder;
 }
 
@@ -32,10 +32,7 @@ test("after a rotation the master key that stands last writes, and those before 
     const ring = new KeyRing(masterKeys(configOf(folder, setting)));
     const alone = new KeyRing(masterKeys(configOf(folder, `1:${NEW}`)));
     assert.deepEqual(ring.writing("acme"), alone.writing("acme"));
-    assert.deepEqual(
-      ring.reading("acme").map(({ id }) => id),
-      [3, 1],
-    );
+    assert.deepEqual(fieldsOf(ring.reading("acme"), "id"), [3, 1]);
   }
 });
 

@@ -1,8 +1,7 @@
 /** Periodic work, a start that fails half-way, and what a restore does not touch. */
 
 import assert from "node:assert/strict";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pino } from "pino";
@@ -16,12 +15,12 @@ import { type Service, startService } from "../../../src/main/service.ts";
 import { startUpkeep } from "../../../src/main/upkeep.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store-under-test.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 const NOBODY = 65_534;
 
 function newFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-upkeep-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   return folder;
 }
 

@@ -1,17 +1,16 @@
 /** Files that outlive a loss of power, on Windows: what its calls refuse, handed in, as it is not run there. */
 
 import assert from "node:assert/strict";
-import fs, { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import fs, { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { renameOver, syncPath } from "../../../src/store/lmdb/durable-files.ts";
 import { idOf } from "../../../src/store/lmdb/folder-lock.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 function newFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-durable-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   return folder;
 }
 

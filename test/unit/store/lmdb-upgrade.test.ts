@@ -12,6 +12,7 @@ import { STEPS, type Step } from "../../../src/base/steps.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import type { FormatStep } from "../../../src/store/lmdb/upgrade.ts";
 import { keyRecord, NOW, write } from "../../conformance/store-under-test.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 
@@ -45,10 +46,7 @@ async function checkUpgraded(store: LmdbStore): Promise<void> {
   for (let i = 0; i < 30; i++) {
     assert.equal(store.readFact(viewOf(`user-${i}`), "USER.name")?.value, `value ${i}`);
     const life = await store.readLife("acme", `user-${i}`, { nowMs: NOW });
-    assert.deepEqual(
-      life?.earlier.map(({ value }) => value),
-      [`first ${i}`],
-    );
+    assert.deepEqual(fieldsOf(life?.earlier, "value"), [`first ${i}`]);
   }
 }
 

@@ -70,8 +70,8 @@ CREATE TABLE sideband.history (
   origin text COLLATE "C",
   pinned boolean,
   author text COLLATE "C",
-  -- Where what ended the value has changed its label: what that was until then, as JSON.
-  former text COLLATE "C",
+  -- As JSON: what its label was until then, where what ended the value has changed that; who ended it, in a shared project.
+  ending text COLLATE "C",
   PRIMARY KEY (slot, account, user_id, place, label, ordinal)
 );
 
