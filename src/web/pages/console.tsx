@@ -7,6 +7,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../api/admin.ts";
 import { AccountSection } from "../console/account-section.tsx";
 import { KeysSection } from "../console/keys-section.tsx";
+import { OperatorsSection } from "../console/operators-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
 import { RecentSection, StatusSection } from "../console/status-section.tsx";
 import { UsageSection } from "../console/usage-section.tsx";
@@ -87,6 +88,7 @@ function Console() {
         <a href="#accounts">Users and labels</a>
         <a href="#usage">Usage</a>
         <a href="#recent">Recent requests</a>
+        <a href="#operators">Operators</a>
         <a href="#status">Service</a>
         <Button class="small" onClick={leave} text="Sign out" />
       </nav>
@@ -96,6 +98,7 @@ function Console() {
       <AccountSection accounts={overview.accounts} />
       <UsageSection usage={overview.usage} keys={overview.keys} />
       <RecentSection status={overview.status} keys={overview.keys} />
+      <OperatorsSection operators={overview.operators} />
       <StatusSection status={overview.status} />
     </ActionContext.Provider>
   );
