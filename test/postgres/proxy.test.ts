@@ -83,8 +83,10 @@ test("with one node of three stopped, killed or hanging no request waits longer 
   assert.equal(stream.status, 200);
   const told = (async () => {
     let text = "";
-    for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream()))
-      if ((text += chunk).includes("TASK.deadline")) return;
+    for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes("TASK.deadline")) return;
+    }
   })();
 
   const before = await traffic(WAIT_MAX_MS);
