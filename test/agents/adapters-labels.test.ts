@@ -17,6 +17,7 @@ import {
 } from "../../src/agents/openai-agents.ts";
 import { modelTools, runTool } from "../../src/agents/tools.ts";
 import { Sideband } from "../../src/sdk/index.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 
@@ -24,8 +25,7 @@ const timeoutMs = 20_000;
 
 /** The account's client, and clients with tokens of ada that may write all labels, or some. */
 async function shop(t: TestContext) {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   const clientWith = (apiKey: string) => new Sideband<string>({ baseUrl: running.url, apiKey });
   const account = clientWith(running.key);
   await account.addLabel("LANG.spoken", { description: "What the customer speaks" });

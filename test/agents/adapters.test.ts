@@ -28,12 +28,13 @@ import {
   sidebandInputFilter,
 } from "../../src/agents/openai-agents.ts";
 import { memorySection, Sideband } from "../../src/sdk/index.ts";
+import { endAfter } from "../fixtures/ends.ts";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedFetch, scriptedServer } from "../unit/sdk/scripted-server.ts";
 
 async function memoryFor(t: TestContext): Promise<Sideband> {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   return new Sideband({ baseUrl: running.url, apiKey: running.key });
 }
 
@@ -171,10 +172,13 @@ suite("adapters", { concurrency: false }, () => {
     const section = memorySection(await memory.context("ada"), "index");
     assert.equal(requests[1].systemInstructions, `You are terse.\n\n${section}`);
     assert.match(JSON.stringify(requests[2].input), /USER\.name/);
-    assert.deepEqual(
-      requests[0].tools.map((tool) => tool.name),
-      ["remember", "recall", "find", "forget", "history"],
-    );
+    assert.deepEqual(fieldsOf(requests[0].tools, "name"), [
+      "remember",
+      "recall",
+      "find",
+      "forget",
+      "history",
+    ]);
     const withLabels = { ...options, addLabels: true } as const;
     assert.deepEqual(
       [
@@ -303,18 +307,12 @@ suite("adapters", { concurrency: false }, () => {
     await tools.remember.execute({ label: "USER.name", value: "Ada" });
     await tools.remember.execute({ label: "TASK.next", value: "weave" });
     await tools.remember.execute({ label: "PREF.tone", value: "dry", scope: "project" });
-    assert.deepEqual(
-      (await memory.facts("ada")).facts.map(({ label }) => label),
-      ["USER.name"],
-    );
-    assert.deepEqual(
-      (await memory.facts("ada", { project: "loom-1" })).facts.map(({ label, place }) => [label, place]),
-      [
-        ["USER.name", "person"],
-        ["PREF.tone", "project"],
-        ["TASK.next", "project"],
-      ],
-    );
+    assert.deepEqual(fieldsOf((await memory.facts("ada")).facts, "label"), ["USER.name"]);
+    assert.deepEqual(rowsOf((await memory.facts("ada", { project: "loom-1" })).facts, "label", "place"), [
+      ["USER.name", "person"],
+      ["PREF.tone", "project"],
+      ["TASK.next", "project"],
+    ]);
     const filter = sidebandInputFilter({ ...options, include: "index" });
     const { instructions } = await filter({ modelData: { input: [], instructions: "i" } } as never);
     assert.match(String(instructions), /\nUSER\.name=Ada\nPREF\.tone=dry\nTASK\.next=weave\n/);

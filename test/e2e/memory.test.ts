@@ -5,7 +5,15 @@ import { readFileSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { soon } from "../fixtures/waiting.ts";
 import type { Running } from "../http/running-service.ts";
-import { chooseLabel, factOf, labelField, openMemory, press, remember } from "./memory-visit.ts";
+import {
+  chooseLabel,
+  factOf,
+  labelField,
+  openMemory,
+  press,
+  remember,
+  savedReceipt,
+} from "./memory-visit.ts";
 import { type Visit, visit } from "./visit.ts";
 
 const PROJECT = "loom-3f2a9c81d04e";
@@ -307,6 +315,7 @@ async function takesAlongAndErases({ page, running, says }: Visit, ownLabels: nu
   await says("Nothing is remembered here yet.");
   await says("Nothing has changed.");
   assert.deepEqual((await running.call("GET", "/users?prefix=ada")).json.users, []);
+  assert.ok((await savedReceipt(page, "ada")).facts > 4);
 }
 
 visit(

@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { BrowserContext } from "playwright-core";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { LocalPage } from "../../src/main/local-page.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import type { Running } from "../http/running-service.ts";
 import { sharedBrowser } from "./chromium.ts";
 import { visit } from "./visit.ts";
@@ -136,10 +137,7 @@ visit(
       assert.deepEqual(tried, ["refused", "opaque 0 ", "opaque 0 ", "refused", "refused"]);
       assert.deepEqual([...new Set(cookies)], [undefined]);
       const { facts } = (await running.call("GET", "/facts?user_id=ada")).json;
-      assert.deepEqual(
-        facts.map(({ value }: { value: string }) => value),
-        ["Ada"],
-      );
+      assert.deepEqual(fieldsOf(facts, "value"), ["Ada"]);
       // Nor by a frame.
       await other.setContent(`<iframe src="${base}/memory"></iframe>`);
       const frame = other.frames()[1];

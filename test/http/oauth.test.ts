@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { fieldsOf } from "../fixtures/fields.ts";
 import {
   allow,
   asked,
@@ -172,10 +173,7 @@ test("groups that the person leaves out are not there for the application", asyn
 test("a refresh token that parallel sessions use within a minute has one successor; used later it ends the connection", async () => {
   const tokens = await connect(running, { key: person });
   const answers = await Promise.all(Array.from({ length: 6 }, () => refresh(running, tokens)));
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    Array(6).fill(200),
-  );
+  assert.deepEqual(fieldsOf(answers, "status"), Array(6).fill(200));
   const [next] = new Set(answers.map(({ json }) => json.refresh_token));
   assert.equal(new Set(answers.map(({ json }) => json.refresh_token)).size, 1);
   assert.notEqual(next, tokens.refresh_token);
@@ -291,10 +289,7 @@ test("a person sees what is connected to their memory, and ends it at once; a to
   );
   assert.ok(Date.parse(seen.expires_at) > Date.parse(seen.created_at));
   const account = await running.call("GET", "/grants?user_id=lin");
-  assert.deepEqual(
-    account.json.grants.map((grant: { id: string }) => grant.id),
-    [id],
-  );
+  assert.deepEqual(fieldsOf(account.json.grants, "id"), [id]);
   const other = await boundKey(running, "mia");
   assert.equal(
     problemCode(await call(running, "GET", "/grants?user_id=lin", { key: other })),

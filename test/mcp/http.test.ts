@@ -2,21 +2,17 @@
 
 import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, request } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { changesOf, viewOf } from "../fixtures/views.ts";
 import { until } from "../fixtures/waiting.ts";
-import { type Running, startRunning } from "../http/running-service.ts";
+import { type Running, sharedRunning, startRunning } from "../http/running-service.ts";
 import { caller, type TourClient, tour } from "./tour.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1" });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startRunning({ SIDEBAND_BLOCK_WORKERS: "1" }));
 
 const info = { name: "test", version: "1.0.0" };
 /** Generous: a loaded machine is no failure. */

@@ -13,6 +13,7 @@ import { projectOfUser } from "../../../src/memory/shared-places.ts";
 import { viewFor } from "../../../src/memory/shared-projects.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
 import { listUsers } from "../../../src/memory/users.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import type { LifeModel } from "./model.ts";
 import { Refused } from "./refused.ts";
 import { TEAMS } from "./steps.ts";
@@ -63,7 +64,7 @@ async function compareLabels(services: MemoryServices, caller: Caller, model: Li
     "labels",
   );
   assert.deepEqual(
-    own.map(({ channel }) => channel),
+    fieldsOf(own, "channel"),
     own.map((_, i) => 40 + i),
     "channels",
   );
@@ -141,7 +142,7 @@ async function compareView(
   assert.equal(nextEndMs, model.nextEndMs(account, person), `the next end for ${what}`);
   const context = await readContext(services, caller, input, "index");
   assert.deepEqual(
-    context.facts.map((fact) => [fact.label, fact.value]),
+    rowsOf(context.facts, "label", "value"),
     facts.map(({ label, value }) => [label, value]),
     `context of ${what}`,
   );

@@ -7,6 +7,7 @@ import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import { compareStores, moveStore } from "../../../src/memory/move.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import { changesOf, labelAt, viewOf } from "../../fixtures/views.ts";
 import { NEW_LABEL, temporaryStore } from "./memory-services.ts";
 import { KEY as LINE_KEY, REQUEST as LINE_REQUEST } from "./transfer-lines.ts";
@@ -59,13 +60,10 @@ test("everything but the demo is copied, and nothing differs", async (context) =
   assert.deepEqual(await to.listKeyRequests(), [REQUEST]);
   assert.equal(to.readUser(viewOf("demo", DEMO_ACCOUNT)), undefined);
   const { facts } = (await to.readUser(viewOf("ada")))!;
-  assert.deepEqual(
-    facts.map(({ label, value, updatedAtMs }) => [label, value, updatedAtMs]),
-    [
-      ["USER.language", "English", 1000],
-      ["USER.name", "Ada", 1000],
-    ],
-  );
+  assert.deepEqual(rowsOf(facts, "label", "value", "updatedAtMs"), [
+    ["USER.language", "English", 1000],
+    ["USER.name", "Ada", 1000],
+  ]);
 });
 
 test("values that were written after the clock was set back come over in the order of their writing", async (context) => {
@@ -88,10 +86,7 @@ test("values that were written after the clock was set back come over in the ord
   await change(2, "b", 8_500);
   assert.deepEqual((await move(from, to)).differences, []);
   const state = await to.readUser(viewOf("ada", "acme", { nowMs: LATER_MS }));
-  assert.deepEqual(
-    state?.facts.map(({ value }) => value),
-    ["b", "new", "lasting"],
-  );
+  assert.deepEqual(fieldsOf(state?.facts, "value"), ["b", "new", "lasting"]);
 });
 
 test("what a key has used comes over, by day and by month", async (context) => {
@@ -219,10 +214,7 @@ test("what has expired and was not swept comes over as history, and another hist
   await from.write({ ...viewOf("eve", "acme", { nowMs: 3000 }), changes });
   assert.deepEqual((await move(from, to)).differences, []);
   const { earlier } = (await to.readLife("acme", "eve", { nowMs: LATER_MS }))!;
-  assert.deepEqual(
-    earlier.map(({ value, ended, endedAtMs }) => [value, ended, endedAtMs]),
-    [["Engine", "expired", 9000]],
-  );
+  assert.deepEqual(rowsOf(earlier, "value", "ended", "endedAtMs"), [["Engine", "expired", 9000]]);
   const more = { ...viewOf("eve", "acme", { nowMs: 9000 }) };
   await to.write({ ...more, changes: [{ place: "", label: "USER.affiliation", value: "gone" }] });
   await to.write({

@@ -37,6 +37,7 @@ import { storeRightsConformance } from "../../conformance/store-rights.ts";
 import { storeSharedConformance } from "../../conformance/store-shared.ts";
 import { keyRecord, type StoreUnderTest, write } from "../../conformance/store-under-test.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 
@@ -180,10 +181,7 @@ test("lmdb: a damaged record fails its own write, not the writes beside it, and 
       again.write(write("ada", [[1, "x"]])),
       again.write(write("eve", [[0, "Eve"]])),
     ]);
-    assert.deepEqual(
-      results.map(({ status }) => status),
-      ["fulfilled", "rejected", "fulfilled"],
-    );
+    assert.deepEqual(fieldsOf(results, "status"), ["fulfilled", "rejected", "fulfilled"]);
     assert.equal(again.readFact(viewOf("eve"), "USER.name")?.value, "Eve");
     assert.ok(await again.forgetUser("acme", "ada"));
     assert.equal(again.readUser(viewOf("ada")), undefined);

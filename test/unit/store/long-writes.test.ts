@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Change } from "../../../src/memory/ports.ts";
 import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { labelAt, viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 
@@ -114,10 +115,7 @@ test("long writes: a key's limit holds for what is counted while one is prepared
       store.write({ ...counted, userId: "ada", changes: [rollback] }),
       store.write({ ...counted, userId: "eve", changes: [{ place: "", label: labelAt(0), value: "Eve" }] }),
     ]);
-    assert.deepEqual(
-      outcomes.map(({ outcome }) => outcome),
-      ["limit", "stored"],
-    );
+    assert.deepEqual(fieldsOf(outcomes, "outcome"), ["limit", "stored"]);
     assert.deepEqual(
       (await valuesOf(store, "ada")).sort(),
       expected((at) => at, 3_000),
