@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { until } from "../fixtures/waiting.ts";
 import { ok } from "../http/memory-calls.ts";
 import { databaseSettings, problemCode, type Running, startRunning } from "../http/running-service.ts";
 import { newDatabase } from "./server.ts";
@@ -61,7 +62,8 @@ test("a write at one node beside a removal at the other came before it, or is re
   for (let round = 0; round < ROUNDS; round++) {
     const project = `removed-${round}`;
     ok(await put(a, project, { shared: true, members: ["ada", "bo"] }));
-    ok(await encode(b, "ada", project, "first"));
+    // The other node knows within a second that it is shared.
+    await until(async () => (await encode(b, "ada", project, "first", { scope: "shared" })).status === 200);
     const writes = Array.from({ length: 6 }, (_, i) =>
       encode(b, "ada", project, `w${i}`, { scope: "shared" }),
     );
