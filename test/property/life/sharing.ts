@@ -142,7 +142,11 @@ export interface Taking {
 
 export function share(
   account: Account,
-  { project, members, take }: { project: string; members: readonly string[] | null; take?: Taking | undefined },
+  {
+    project,
+    members,
+    take,
+  }: { project: string; members: readonly string[] | null; take?: Taking | undefined },
   moving: Parameters<typeof moveLives>[3],
 ): { members: readonly string[] | null; taken: string[] } {
   if (take !== undefined && !(members?.includes(take.user) ?? true)) throw new Refused("not_a_member");
