@@ -44,12 +44,13 @@ export function notedErasures(
       throw new Failure("store_unavailable", "The erasure cannot be noted now.", { retryAfterS: 5, reason });
     });
   };
-  layer.forgetUser = async (account, userId, place, writable) => {
+  layer.forgetUser = async (...given) => {
+    const [account, userId, place] = given;
     const places = account === DEMO_ACCOUNT ? [] : await store.listPlaces(account, userId);
     // A stranger's guesses do not fill the list.
     if (places.length > 0 || (place === undefined && (await hasGrants(store, account, userId))))
       await note(account, userId, place);
-    return store.forgetUser(account, userId, place, writable);
+    return store.forgetUser(...given);
   };
   // Who has only a name in what is shared is noted, too.
   layer.write = async (request) => {
