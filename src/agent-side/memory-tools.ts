@@ -75,6 +75,7 @@ const DELETES = { ...KEEPS, destructiveHint: true };
 const REACHES_OTHERS = { ...KEEPS, openWorldHint: true };
 
 const MAKES_LABELS = "use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). ";
+const USES_LABELS = "use one of these. ";
 const TEXT = { type: "string" };
 const WHOLE = { type: "integer" };
 const REMEMBER = "remember";
@@ -290,6 +291,8 @@ interface OfferedLabels {
   readonly personal?: readonly string[] | undefined;
   /** Those that may be written, where that is not all. */
   readonly writes?: LabelPatterns | undefined;
+  /** Of an account in which nobody makes labels. */
+  readonly strict?: boolean | undefined;
 }
 
 /** The tools of an agent whose prompt has the block or not, and that may add labels or not, with the labels of its account. */
@@ -344,10 +347,11 @@ export function objectSchema(properties: JsonObject, optional: JsonObject = {}) 
   };
 }
 
-function rememberText({ labels = STANDARD_TOOL_LABELS, personal, writes }: OfferedLabels): string {
+function rememberText({ labels = STANDARD_TOOL_LABELS, personal, writes, strict }: OfferedLabels): string {
+  const made = strict === true ? USES_LABELS : MAKES_LABELS;
   return (
     "Keeps a short, lasting fact that the user states or changes, exactly as written. " +
-    `One fact a label: ${writes === undefined ? MAKES_LABELS : `only ${writes.text.replaceAll(",", ", ")} can be written. `}` +
+    `One fact a label: ${writes === undefined ? made : `only ${writes.text.replaceAll(",", ", ")} can be written. `}` +
     "It replaces the fact there; add=true adds to a list. Secrets are refused, <private> parts left out. " +
     labelsText(labels, personal, writes)
   );

@@ -23,7 +23,9 @@ export type ToolLabel = Pick<
 export const STANDARD_TOOL_LABELS: readonly ToolLabel[] = CHANNELS;
 
 /** What `GET /channels` says to a key. */
-export type ToolLabels = Pick<ChannelsAnswer, "free" | "write"> & { channels: readonly ToolLabel[] };
+export type ToolLabels = Pick<ChannelsAnswer, "free" | "write" | "strict"> & {
+  channels: readonly ToolLabel[];
+};
 
 /** The labels that may be written: those of the key, and of them what an application has left; undefined: all. */
 export function writtenLabels({ write }: ToolLabels, labels: LabelPatterns | undefined) {

@@ -91,8 +91,9 @@ export async function modelTools(options: AdapterOptions): Promise<readonly Memo
   const known = await withFallback("labels were not read", onOutage, read, {
     channels: STANDARD_TOOL_LABELS,
   });
+  const { channels: labels, strict } = known;
   const writes = writtenLabels(known, patternsOf(options));
-  return toolsFor({ hasBlock: false, addsLabels: addLabels, labels: known.channels, writes });
+  return toolsFor({ hasBlock: false, addsLabels: addLabels, labels, writes, strict });
 }
 
 export function patternsOf({ labels }: Pick<AdapterOptions, "labels">): LabelPatterns | undefined {

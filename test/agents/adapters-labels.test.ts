@@ -75,6 +75,14 @@ suite("labels of adapters", { concurrency: false }, () => {
     );
   });
 
+  test("in a strict account the tools do not tell the model to make labels", async (t) => {
+    const { account } = await shop(t);
+    await account.strictLabels(true);
+    const [{ description }] = await modelTools({ memory: account, userId: "ada", timeoutMs });
+    assert.match(description, /One fact a label: use one of these\. It replaces/);
+    assert.doesNotMatch(description, /make one/);
+  });
+
   test("while memory is away the tools have the 40 labels, and a line says so; with onOutage throw they are not made", async (t) => {
     const lines: string[] = [];
     t.mock.method(console, "error", (line: string) => lines.push(line));
