@@ -70,6 +70,8 @@ const KINDS: Kinds<AdapterOptions & { specificationVersion?: string }> = {
 /** Throws where an option is unknown, or of another kind: one set of options serves the prompt and the tools. */
 export function checkAdapter(options: AdapterOptions): void {
   checkOptions(options, KINDS);
+  for (const name of ["memory", "userId"] as const)
+    if (options[name] === undefined) throw new TypeError(`${name} is ${KINDS[name]}, not undefined`);
   patternsOf(options);
 }
 
@@ -158,6 +160,8 @@ export async function runTool(
   input: ToolInput,
   signal?: AbortSignal,
 ): Promise<ToolResult> {
+  if (typeof tool?.run !== "function")
+    throw new TypeError("tool is one of what modelTools gives, not its name");
   const labels = patternsOf(options);
   const [userId, project] = await Promise.all([namedUser(options), namedProject(options)]);
   try {

@@ -225,10 +225,12 @@ suite("labels of adapters", { concurrency: false }, () => {
         [{ labels: [] }, /labels must be 1 to 32 labels/],
         [{ memory: "http://127.0.0.1:8787" }, /memory is a client, not a text/],
         [{ ttl: { defaultTtl: 5 } }, /no option ttl here/],
+        ...(name === "store" ? [] : [[{ memory: undefined }, /memory is a client, not undefined/] as const]),
       ] as const) {
         const made = async () => make({ ...right, ...wrong } as never);
         await assert.rejects(made, { name: "TypeError", message }, `${name} ${JSON.stringify(wrong)}`);
       }
     }
+    await assert.rejects(runTool("remember" as never, { memory, userId: "ada" }, {}), /not its name/);
   });
 });
