@@ -1,10 +1,11 @@
 /** The lines of an import that are no user's: keys, labels, shared projects, and requests for keys. */
 
 import { CHANNEL_COUNT } from "../base/limits.ts";
-import type { DayUsage, ExportLine, LabelLine, ProjectLine } from "./export-lines.ts";
+import type { AccountLine, DayUsage, ExportLine, LabelLine, ProjectLine } from "./export-lines.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import type { AccountLabels } from "./labels.ts";
 import type { Store } from "./ports.ts";
+import { quotaWindow } from "./quota.ts";
 import type { KeyRecord, KeyRequest } from "./records.ts";
 
 export const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
@@ -13,7 +14,7 @@ export const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
 export interface NotTaken {
   keys: number;
   requests: number;
-  /** What an account has changed of a standard label, that it is strict, and labels of accounts that are not there. */
+  /** What an account has changed of a standard label, that it is strict, its limit, and labels of accounts that are not there. */
   settings: number;
   /** Of accounts that are not there. */
   users: number;
@@ -31,7 +32,7 @@ export interface Imported {
   readonly labelAdded?: string;
 }
 
-/** What an account has changed of a standard label, that it is strict, and which projects it shares, with what is shared. */
+/** What an account has changed of a standard label, that it is strict, its limit, and which projects it shares, with what is shared. */
 export function isSetting(line: ExportLine): boolean {
   return (
     ["account", "project", "shared"].includes(line.kind) ||
@@ -65,6 +66,21 @@ export async function importKey(
   const added = missing.filter(({ count }) => count > 0);
   if (added.length > 0) await store.addUsage(known, added);
   return { keys: outcome === "added" ? 1 : 0 };
+}
+
+/** A limit that the account has already stays as it is. */
+export async function importAccount(
+  store: Store,
+  { account, strict, monthlyLimit }: AccountLine,
+  nowMs: number,
+): Promise<Imported> {
+  if (strict) await store.changeStrict(account, true);
+  if (monthlyLimit === undefined) return {};
+  const known = await store.readAccount(account);
+  if (known === undefined) return { leftOut: `the limit of account ${account}: it has no key` };
+  if (known.monthlyLimit === undefined)
+    await store.changeAccount(account, monthlyLimit, quotaWindow(nowMs).month);
+  return {};
 }
 
 /** A label that the account has already stays as it is. */

@@ -15,7 +15,7 @@ import { unusedAccounts } from "./account-names.ts";
 import { checkAccount, checkIdentifier, checkNote, checkRequestTexts } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
 import type { FactStore, KeyStore } from "./ports.ts";
-import { accountCounter, dayOf, quotaWindow } from "./quota.ts";
+import { accountCounter, dayOf, isMonthlyLimit, MONTHLY_LIMIT_MAX, quotaWindow } from "./quota.ts";
 import type { AccountRecord, AddKeyOutcome, KeyAccess, KeyRecord, KeyRequest } from "./records.ts";
 import { usedOnDays } from "./usage.ts";
 
@@ -64,7 +64,6 @@ type ManagedStore = KeyStore & Pick<FactStore, "walkUsers">;
 const OPEN_REQUESTS_MAX = 1_000;
 /** Keys and users of an account are counted no further. */
 const COUNT_MAX = 1_000;
-const LIMIT_MAX = 1_000_000_000_000;
 
 export class KeyManager {
   readonly #store: ManagedStore;
@@ -142,8 +141,8 @@ export class KeyManager {
   /** All keys of the account together, in place of what each of their tiers allows; null: as the tiers say. */
   async limitAccount(account: string, monthlyLimit: number | null): Promise<AccountRecord> {
     checkAccount(account);
-    if (monthlyLimit !== null && !(monthlyLimit >= 0 && monthlyLimit <= LIMIT_MAX)) {
-      const detail = `monthly_limit is a whole number from 0 to ${withThousands(LIMIT_MAX)}, or null.`;
+    if (monthlyLimit !== null && !isMonthlyLimit(monthlyLimit)) {
+      const detail = `monthly_limit is a whole number from 0 to ${withThousands(MONTHLY_LIMIT_MAX)}, or null.`;
       throw new Failure("invalid_request", detail, { param: "monthly_limit" });
     }
     const { month } = quotaWindow(this.#clock.now());

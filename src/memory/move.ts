@@ -12,7 +12,6 @@ import { allFreeLabels } from "./free-label-list.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { ALL_DAYS } from "./import-settings.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
-import { quotaWindow } from "./quota.ts";
 import type { KeyRequest } from "./records.ts";
 import { accountsWithKeys, exportLines, inBatches, lineImport } from "./transfer.ts";
 
@@ -41,9 +40,6 @@ export async function moveStore(
     await importLine(JSON.stringify(line));
     if (line.kind === "user") options.step("copied");
   });
-  const { month } = quotaWindow(options.nowMs);
-  for (const { account, monthlyLimit } of await from.listAccounts())
-    if (monthlyLimit !== undefined) await to.changeAccount(account, monthlyLimit, month);
   for (const operator of await from.operators.list()) await to.operators.add(operator);
   return compareStores(from, to, { nowMs: options.nowMs, step: () => options.step("compared") });
 }

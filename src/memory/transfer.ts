@@ -14,6 +14,7 @@ import { inSlices } from "../base/slices.ts";
 import type { AtStep } from "../base/steps.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import {
+  type AccountLine,
   atLine,
   checkLine,
   type ExportLine,
@@ -25,6 +26,7 @@ import { allFreeLabels } from "./free-label-list.ts";
 import {
   ALL_DAYS,
   type Imported,
+  importAccount,
   importKey,
   importLabel,
   importProject,
@@ -112,9 +114,19 @@ export async function accountsWithKeys(store: Store): Promise<Set<string>> {
   return new Set([...named, ACCOUNT_DEFAULT]);
 }
 
-/** What an account has settled: its labels, and whether there are no others. A user's export has the labels alone. */
+/** Nothing where the account has settled nothing. */
+async function* settingsLines(store: Store, account: string): AsyncGenerator<AccountLine> {
+  const monthlyLimit = (await store.readAccount(account))?.monthlyLimit;
+  const settings = {
+    ...((await store.readStrict(account)) ? ({ strict: true } as const) : {}),
+    ...(monthlyLimit === undefined ? {} : { monthlyLimit }),
+  };
+  if (Object.keys(settings).length > 0) yield { kind: "account", account, ...settings };
+}
+
+/** What an account has settled: its limit, its labels, and whether there are no others. A user's export has the labels alone. */
 async function* accountLines(store: Store, account: string, isWhole: boolean): AsyncGenerator<ExportLine> {
-  if (isWhole && (await store.readStrict(account))) yield { kind: "account", account, strict: true };
+  if (isWhole) yield* settingsLines(store, account);
   if (isWhole)
     for (const project of await store.readProjects(account)) yield { kind: "project", account, project };
   for (const record of await store.readLabels(account)) {
@@ -227,20 +239,26 @@ export function lineImport(
   const turn = () => turns.next("");
   /** Labels are added one after the other, and before the users that come after them. */
   let labelled: Promise<Imported> = Promise.resolve({});
+  /** An account is there when its keys are. */
+  let keyed: Promise<unknown> = Promise.resolve();
   return async (text) => {
     if (text.length > SHORT_LENGTH) await turn();
     const line = parseLine(text);
     const notTaken = withKeys ? undefined : await kindNotTaken(line, isThere);
     if (notTaken !== undefined) return { notTaken };
     checkLine(line);
-    if (line.kind === "key") return importKey(store, line.key, line.usage ?? []);
+    if (line.kind === "key") {
+      const imported = importKey(store, line.key, line.usage ?? []);
+      keyed = Promise.allSettled([keyed, imported]);
+      return imported;
+    }
     if (line.kind === "label") {
       labelled = labelled.then(async () => importLabel(store, line, await labels.of(line.account)));
       return labelled;
     }
     if (line.kind === "account") {
-      await store.changeStrict(line.account, line.strict);
-      return {};
+      await keyed;
+      return importAccount(store, line, nowMs);
     }
     if (line.kind === "project") return importProject(store, line);
     if (line.kind === "user" || line.kind === "shared") {

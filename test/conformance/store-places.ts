@@ -286,18 +286,11 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
       assert.deepEqual([unnamed?.value, unnamed?.writtenBy, unnamed?.sessionId], ["b", null, null]);
       await stored(store, [set(0, "c")], NOW, { sessionId: "s" });
       const life = await store.readLife("acme", "ada", { nowMs: NOW });
-      assert.deepEqual(
-        [...life!.earlier, ...life!.facts].map(({ value, writtenBy, sessionId }) => [
-          value,
-          writtenBy,
-          sessionId,
-        ]),
-        [
-          ["a", "écrivain", "sitzung-ü"],
-          ["b", null, null],
-          ["c", null, "s"],
-        ],
-      );
+      assert.deepEqual(rowsOf([...life!.earlier, ...life!.facts], "value", "writtenBy", "sessionId"), [
+        ["a", "écrivain", "sitzung-ü"],
+        ["b", null, null],
+        ["c", null, "s"],
+      ]);
     },
   );
 

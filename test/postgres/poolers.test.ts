@@ -10,12 +10,13 @@ import { Metrics } from "../../src/base/metrics.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { keyRecord, write } from "../conformance/store-under-test.ts";
 import { endAfter } from "../fixtures/ends.ts";
+import { findPgbouncer } from "../fixtures/programs.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { until } from "../fixtures/waiting.ts";
 import { startRunning } from "../http/running-service.ts";
 import { guideSample, renamed } from "./cluster-guide.ts";
 import { MixingProxy } from "./mixing-proxy.ts";
-import { findPgbouncer, Pgbouncer } from "./pgbouncer.ts";
+import { Pgbouncer } from "./pgbouncer.ts";
 import { newDatabase, newEmptyDatabase, openStore } from "./server.ts";
 
 const USERS = 30;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite, type TestContext, test } from "node:test";
+import { suite, test } from "node:test";
 import { promisify } from "node:util";
 import { AGENTS } from "../../src/agents/install.ts";
 import { LABELS } from "../../src/base/channel-labels.ts";
@@ -28,11 +28,6 @@ function python(args: string[], env: Record<string, string> = {}) {
 async function passes(name: string, env: Record<string, string> = {}): Promise<void> {
   const { stderr } = await python(["-m", "unittest", "-v", `tests/${name}.py`], env);
   assert.match(stderr, /^Ran [1-9]\d* tests? [^\n]*\n\nOK$/m, stderr);
-}
-
-function emptyFolder(t: TestContext): string {
-  const made = temporaryFolder(t);
-  return made;
 }
 
 suite("Python client", { concurrency: false }, () => {
@@ -97,7 +92,7 @@ suite("Python client", { concurrency: false }, () => {
       t.skip(missing);
       return;
     }
-    const made = emptyFolder(t);
+    const made = temporaryFolder(t);
     const { stdout } = await python(["build_wheel.py", made]);
     const wheel = stdout.trim();
     const { stdout: list } = await python(["-m", "zipfile", "-l", wheel]);

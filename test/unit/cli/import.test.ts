@@ -331,19 +331,11 @@ test("an export of Sideband brings places, ends and labels along", () =>
       assert.match((await run("import", file, "--yes", ...eve)).out, /\n3 facts written\.\n/);
       assert.match((await run("labels", "--data", other)).out, /\nTRIP\.goal +person +where to \(added /);
       const { out } = await run("facts", "--json", "--project", "loom/x", ...eve);
-      assert.deepEqual(
-        JSON.parse(out).facts.map(({ label, value, place, expires_at }: Record<string, string>) => [
-          label,
-          value,
-          place,
-          expires_at,
-        ]),
-        [
-          ["USER.name", "Ada", "person", "2099-01-01T00:00:00.000Z"],
-          ["TASK.next", "weave", "worktree", undefined],
-          ["TRIP.goal", "sea", "person", undefined],
-        ],
-      );
+      assert.deepEqual(rowsOf(JSON.parse(out).facts, "label", "value", "place", "expires_at"), [
+        ["USER.name", "Ada", "person", "2099-01-01T00:00:00.000Z"],
+        ["TASK.next", "weave", "worktree", undefined],
+        ["TRIP.goal", "sea", "person", undefined],
+      ]);
     });
   }));
 

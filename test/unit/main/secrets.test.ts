@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import fs, { fstatSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { adminTokens, masterKeys, removeLeftSecrets } from "../../../src/main/secrets.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { temporaryFolder } from "../../fixtures/ends.ts";
@@ -20,13 +20,8 @@ const configOf = (dataFolder: string, masterKey?: string) => ({
   databaseUrl: undefined,
 });
 
-function newFolder(context: TestContext): string {
-  const folder = temporaryFolder(context);
-  return folder;
-}
-
 test("after a rotation the master key that stands last writes, and those before it still read", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   writeFileSync(join(folder, "master.key"), `# rotated\n3 ${OLD}\n1 ${NEW}\n`);
   for (const setting of [undefined, `3:${OLD},1:${NEW}`]) {
     const ring = new KeyRing(masterKeys(configOf(folder, setting)));
@@ -37,7 +32,7 @@ test("after a rotation the master key that stands last writes, and those before 
 });
 
 test("secrets are made once, and only their owner can read them", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const first = [masterKeys(configOf(folder)), adminTokens(folder, undefined)];
   assert.deepEqual([masterKeys(configOf(folder)), adminTokens(folder, undefined)], first);
   for (const name of ["master.key", "admin.token"])
@@ -45,7 +40,7 @@ test("secrets are made once, and only their owner can read them", (context) => {
 });
 
 test("a secret is on disk before it has its name, and its name before it is used, whoever made it", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const { fsyncSync, linkSync } = fs;
   const steps: (number | "link")[] = [];
   context.mock.method(fs, "fsyncSync", (descriptor: number) => {
@@ -70,7 +65,7 @@ test("a secret is on disk before it has its name, and its name before it is used
 });
 
 test("the drafts that killed processes left are removed, and no other file", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const { pid: ended } = spawnSync(process.execPath, ["-e", ""]);
   const left = [`master.key.${ended}.new`, `admin.token.${ended}.new`, `admin.token.${process.pid}.new`];
   // Of a living process, and what is not a draft of ours.
@@ -81,7 +76,7 @@ test("the drafts that killed processes left are removed, and no other file", (co
 });
 
 test("a master key that is refused is not part of the message", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   for (const setting of [`${OLD}ff`, `300:${OLD}`, `1:${OLD},1:${NEW}`]) {
     assert.throws(
       () => masterKeys(configOf(folder, setting)),

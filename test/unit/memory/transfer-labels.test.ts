@@ -145,7 +145,13 @@ test("a strict account comes through with its keys, and what its persons had mad
   });
   assert.equal(await free.readStrict(ACCOUNT), false);
   await assert.rejects(importInto(copy, lines, false), { code: "unknown_label" });
-  for (const wrong of [{ strict: "yes" }, { strict: false }, { account: 5 }, { account: "A B" }])
+  for (const wrong of [
+    { strict: "yes" },
+    { strict: false },
+    { monthlyLimit: -1 },
+    { account: 5 },
+    { account: "A B" },
+  ])
     await assert.rejects(importInto(copy, [{ ...strict, ...wrong }]), { code: "invalid_request" });
 });
 

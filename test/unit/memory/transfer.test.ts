@@ -55,6 +55,26 @@ test("what is exported and imported is exported the same again", async (context)
   assert.deepEqual(await exported(copy), lines);
 });
 
+test("a key's rights and an account's limit come through; a limit that is there stays, and without keys none comes", async (context) => {
+  const store = await filledStore(context);
+  const bound = { ...KEY, id: "b".repeat(16), hash: "b".repeat(64), groups: "LANG", write: "LANG.*" };
+  await store.addKey(bound);
+  await store.changeAccount("acme", 500, "2026-11");
+  const lines = await exported(store);
+  const copy = await temporaryStore(context);
+  await importInto(copy, ...lines);
+  assert.deepEqual(await exported(copy), lines);
+  assert.deepEqual(await copy.readKey(bound.id), bound);
+  assert.equal((await copy.readAccount("acme"))?.monthlyLimit, 500);
+  await copy.changeAccount("acme", 7, "2026-11");
+  await importInto(copy, ...lines);
+  assert.equal((await copy.readAccount("acme"))?.monthlyLimit, 7);
+  const other = await temporaryStore(context);
+  const accountLine = lines.filter((line) => JSON.stringify(line).includes('"kind":"account"'));
+  const { leftOut } = await importInto(other, ...accountLine);
+  assert.match(leftOut[0], /the limit of account acme: it has no key/);
+});
+
 test("what keys have used and requests for keys are exported, and an import may be repeated", async (context) => {
   const store = await filledStore(context);
   await store.addUsage(KEY, [

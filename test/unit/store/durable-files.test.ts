@@ -4,18 +4,13 @@ import assert from "node:assert/strict";
 import fs, { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { renameOver, syncPath } from "../../../src/store/lmdb/durable-files.ts";
 import { idOf } from "../../../src/store/lmdb/folder-lock.ts";
 import { temporaryFolder } from "../../fixtures/ends.ts";
 
-function newFolder(context: TestContext): string {
-  const folder = temporaryFolder(context);
-  return folder;
-}
-
 test("Windows syncs files that are open for writing, and no folder", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const file = join(folder, "file");
   writeFileSync(file, "content");
   const { openSync, fsyncSync } = fs;
@@ -54,7 +49,7 @@ test("a path and an open file are the same on Windows by their inode, and elsewh
 });
 
 test("a file that is read at this moment is replaced on Windows as soon as that is over, and elsewhere at once", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const [from, to] = [join(folder, "new"), join(folder, "old")];
   /** A rename that is refused so many times. */
   const refusing = (count: number, code: string) => {

@@ -50,7 +50,7 @@ async function checkUpgraded(store: LmdbStore): Promise<void> {
   }
 }
 
-test("lmdb: a folder of the format before is upgraded in place, and then refused by the release before", () =>
+test("lmdb: a folder of the format before is upgraded in place, refused by the release before, and compacted and backed up in the new format", () =>
   withFolder(async (folder) => {
     await fill(folder);
     const lines: string[] = [];
@@ -61,8 +61,15 @@ test("lmdb: a folder of the format before is upgraded in place, and then refused
     assert.match(readFileSync(join(folder, "sideband.json"), "utf8"), /"format":2/);
     await assert.rejects(openFolder(folder), /data format 2, this release knows formats up to 1/);
     const again = await openLater(folder);
-    await checkUpgraded(again);
+    await again.compact();
+    const backup = join(folder, "backup");
+    await again.backup(backup, () => {});
     await again.close();
+    for (const copied of [folder, backup]) {
+      const copy = await openLater(copied, { warn: assert.fail });
+      await checkUpgraded(copy);
+      await copy.close();
+    }
   }));
 
 for (const step of STEPS.filter((name) => name.startsWith("upgrade:")))
