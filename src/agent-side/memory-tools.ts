@@ -16,7 +16,7 @@ import {
 } from "./agent-memory.ts";
 import { escapeText } from "./escaped-text.ts";
 import { sanitizeValue } from "./secrets.ts";
-import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
+import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel, writableText } from "./tool-labels.ts";
 import {
   errorCodeOf,
   forgottenLine,
@@ -74,8 +74,6 @@ const DELETES = { ...KEEPS, destructiveHint: true };
 /** What it adds is there for all users of the account. */
 const REACHES_OTHERS = { ...KEEPS, openWorldHint: true };
 
-const MAKES_LABELS = "use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). ";
-const USES_LABELS = "use one of these. ";
 const TEXT = { type: "string" };
 const WHOLE = { type: "integer" };
 const REMEMBER = "remember";
@@ -291,7 +289,6 @@ interface OfferedLabels {
   readonly personal?: readonly string[] | undefined;
   /** Those that may be written, where that is not all. */
   readonly writes?: LabelPatterns | undefined;
-  /** Of an account in which nobody makes labels. */
   readonly strict?: boolean | undefined;
 }
 
@@ -348,10 +345,9 @@ export function objectSchema(properties: JsonObject, optional: JsonObject = {}) 
 }
 
 function rememberText({ labels = STANDARD_TOOL_LABELS, personal, writes, strict }: OfferedLabels): string {
-  const made = strict === true ? USES_LABELS : MAKES_LABELS;
   return (
     "Keeps a short, lasting fact that the user states or changes, exactly as written. " +
-    `One fact a label: ${writes === undefined ? made : `only ${writes.text.replaceAll(",", ", ")} can be written. `}` +
+    `One fact a label: ${writableText(writes, strict)} ` +
     "It replaces the fact there; add=true adds to a list. Secrets are refused, <private> parts left out. " +
     labelsText(labels, personal, writes)
   );

@@ -33,6 +33,14 @@ export function writtenLabels({ write }: ToolLabels, labels: LabelPatterns | und
   return ofKey === undefined || labels === undefined ? (ofKey ?? labels) : ofKey.and(labels);
 }
 
+const MAKES_LABELS = "use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist).";
+
+/** @param strict whether nobody makes labels in the account */
+export function writableText(writes: LabelPatterns | undefined, strict = false): string {
+  if (writes !== undefined) return `only ${writes.text.replaceAll(",", ", ")} can be written.`;
+  return strict ? "use one of these." : MAKES_LABELS;
+}
+
 /** Of the own labels with their descriptions, in characters. */
 const DESCRIBED_LENGTH_MAX = 600;
 /** Of the own labels and those of the person together. */
