@@ -4,6 +4,7 @@
  */
 
 import { readFileSync } from "node:fs";
+import * as audit from "../src/contract/audit-schemas.ts";
 import * as erasure from "../src/contract/erasure-schemas.ts";
 import * as keys from "../src/contract/key-schemas.ts";
 import * as labels from "../src/contract/label-schemas.ts";
@@ -21,8 +22,8 @@ interface Schema {
   readonly description?: string;
 }
 
-const NAMED = /^export type (\w+) = Static<typeof (wire|labels|life|keys|erasure|project)\.(\w+)>;$/gm;
-const modules = { wire, labels, life, keys, erasure, project } as unknown as Record<
+const NAMED = /^export type (\w+) = Static<typeof (wire|labels|life|keys|erasure|project|audit)\.(\w+)>;$/gm;
+const modules = { wire, labels, life, keys, erasure, project, audit } as unknown as Record<
   string,
   Record<string, Schema>
 >;
@@ -129,6 +130,7 @@ function pythonOf(name: string, schema: Schema): string {
   const typeOf = (called: string) => `${called} = TypedDict("${called}", {${entries}})`;
   if (rest.length === 0)
     return properties.from === undefined ? pythonClass(name, "TypedDict", always) : typeOf(name);
+  if (always.length === 0) return pythonClass(name, "TypedDict, total=False", rest);
   // NotRequired came with Python 3.11: what may be absent is a class of its own.
   const restClass = pythonClass(`_${name}Rest`, "TypedDict, total=False", rest);
   if (properties.from === undefined) return `${restClass}\n\n\n${pythonClass(name, `_${name}Rest`, always)}`;

@@ -337,6 +337,43 @@ class ForgetAnswer(TypedDict):
     channel_count: int
 
 
+class AuditAuthor(TypedDict, total=False):
+    key_id: str
+    operator: str
+    person: Optional[str]
+
+
+class AuditSubject(TypedDict, total=False):
+    user_id: Optional[str]
+    members: List[str]
+    project: str
+    label: str
+    set: str
+    key_id: str
+    request_id: str
+    operator: str
+
+
+class _AuditedChangeRest(TypedDict, total=False):
+    erased: List[str]
+
+
+class AuditedChange(_AuditedChangeRest):
+    id: str
+    at: str
+    operation: str
+    account: Optional[str]
+    by: AuditAuthor
+    of: AuditSubject
+    address: Optional[str]
+    request_id: str
+
+
+class AuditAnswer(TypedDict):
+    entries: List[AuditedChange]
+    next_cursor: Optional[str]
+
+
 class Receipt(TypedDict):
     account: str
     user_id: str
@@ -991,7 +1028,7 @@ _KINDS: Dict[str, Tuple[str, Callable[[Any], bool]]] = {
             "a text",
             lambda value: isinstance(value, str),
             "api_key base_url project written_by include scope session_id idempotency_key description origin merge groups "
-            "cursor prefix last_event_id example writers access on_outage give_to",
+            "cursor prefix user operation last_event_id example writers access on_outage give_to",
         ),
         (
             "True or False",
@@ -999,7 +1036,7 @@ _KINDS: Dict[str, Tuple[str, Callable[[Any], bool]]] = {
             "fail_fast keep_history everywhere dry_run partial pinned hidden",
         ),
         ("a function", callable, "on_connected on_warning"),
-        ("a datetime or a text", lambda value: isinstance(value, (str, datetime)), "expires_at since unchanged_since"),
+        ("a datetime or a text", lambda value: isinstance(value, (str, datetime)), "expires_at since until unchanged_since"),
         ("a list of texts", lambda value: _is_texts(value), "one_of write members"),
         ('True, False or "certain"', lambda value: isinstance(value, bool) or value == "certain", "new_label"),
         ("a dict", lambda value: isinstance(value, Mapping), "take"),
@@ -2404,6 +2441,25 @@ class Sideband:
         """Facts written with the key by day, in the last 31 days."""
         return self._get("/usage/days", {}, timeout_ms, retries, fail_fast)
 
+    def audit(
+        self,
+        *,
+        user: Optional[str] = None,
+        operation: Optional[str] = None,
+        since: Optional[Moment] = None,
+        until: Optional[Moment] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+        fail_fast: bool = False,
+    ) -> AuditAnswer:
+        """Who has changed labels, projects, keys and limits of the account, or erased something: the newest first, for 400
+        days. `user`: only what is by or about that user."""
+        moments = {"since": _iso_moment("since", since), "until": _iso_moment("until", until)}
+        query = {"user": user, "operation": operation, **moments, "limit": limit, "cursor": cursor}
+        return self._get("/audit", query, timeout_ms, retries, fail_fast)
+
     # -- labels and tokens --
 
     def channels(
@@ -2810,6 +2866,7 @@ class AsyncSideband:
     read = _awaited(Sideband.read)
     usage = _awaited(Sideband.usage)
     usage_by_day = _awaited(Sideband.usage_by_day)
+    audit = _awaited(Sideband.audit)
     channels = _awaited(Sideband.channels)
     add_label = _awaited(Sideband.add_label)
     change_label = _awaited(Sideband.change_label)

@@ -3,6 +3,7 @@
  * Python client, have them written out, so that they need no other package (scripts/answer-types.ts).
  */
 
+import type * as audit from "./audit-schemas.ts";
 import type * as erasure from "./erasure-schemas.ts";
 import type * as keys from "./key-schemas.ts";
 import type * as labels from "./label-schemas.ts";
@@ -45,6 +46,12 @@ export type FlushAnswer = Static<typeof wire.FlushAnswer>;
 export type StoredFact = Static<typeof wire.StoredFact>;
 export type FactsAnswer = Static<typeof wire.FactsAnswer>;
 export type ForgetAnswer = Static<typeof wire.ForgetFactAnswer>;
+export type AuditAuthor = Static<typeof audit.AuditAuthor>;
+export type AuditSubject = Static<typeof audit.AuditSubject>;
+/** Who has changed what, and when. */
+export type AuditedChange = Static<typeof audit.AuditedChange>;
+/** The newest first. */
+export type AuditAnswer = Static<typeof audit.AuditAnswer>;
 /** What was erased, under the service's signature. */
 export type Receipt = Static<typeof erasure.Receipt>;
 /** With `details`. */

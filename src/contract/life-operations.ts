@@ -139,6 +139,7 @@ export const LIFE_OPERATIONS = {
   addLabel: {
     method: "POST",
     path: "/channels",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,
@@ -152,6 +153,7 @@ export const LIFE_OPERATIONS = {
   changeStrict: {
     method: "PATCH",
     path: "/channels",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,
@@ -164,6 +166,7 @@ export const LIFE_OPERATIONS = {
   addLabelSet: {
     method: "POST",
     path: "/channels/sets",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,
@@ -175,6 +178,7 @@ export const LIFE_OPERATIONS = {
   changeLabel: {
     method: "PATCH",
     path: "/channels/:label",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,
@@ -187,6 +191,7 @@ export const LIFE_OPERATIONS = {
   removeLabel: {
     method: "DELETE",
     path: "/channels/:label",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,

@@ -7,6 +7,7 @@ import type { FailureCode } from "../base/error-codes.ts";
 import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import { ADMIN_OPERATIONS } from "./admin-operations.ts";
 import { HealthAnswer, KeyRequestBody, KeyRequestReceived, ReadyAnswer } from "./admin-schemas.ts";
+import * as audit from "./audit-schemas.ts";
 import * as demo from "./demo-schemas.ts";
 import * as erasure from "./erasure-schemas.ts";
 import * as keys from "./key-schemas.ts";
@@ -118,6 +119,7 @@ export const OPERATIONS = {
   forgetFact: {
     method: "DELETE",
     path: "/facts",
+    audited: true,
     ...WRITES_USER,
     summary: "Forgets one fact, with its history.",
     query: wire.ForgetQuery,
@@ -128,6 +130,7 @@ export const OPERATIONS = {
   forgetUser: {
     method: "DELETE",
     path: "/users",
+    audited: true,
     ...WRITES_USER,
     summary: "Forgets all facts of a user; with `details`, the answer has a signed receipt.",
     query: erasure.ForgetUserQuery,
@@ -166,6 +169,18 @@ export const OPERATIONS = {
     summary: "Facts written with the key by day, in the last 31 days.",
     answer: keys.UsageDaysAnswer,
     errors: [],
+  },
+  audit: {
+    method: "GET",
+    path: "/audit",
+    access: "key",
+    about: "account",
+    writes: false,
+    summary:
+      "Who has changed labels, shared projects, keys and limits of the account, connected an application, or erased something; the newest first, for 400 days.",
+    query: audit.AuditQuery,
+    answer: audit.AuditAnswer,
+    errors: ["invalid_request", "group_not_allowed"],
   },
   demoEncode: {
     method: "POST",

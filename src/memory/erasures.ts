@@ -35,7 +35,8 @@ export function notedErasures(
   { keyRing, clock, add }: { keyRing: KeyRing; clock: Clock; add: (line: string) => Promise<void> },
 ): Store {
   const layer = new StoreLayer(store);
-  layer.forgetUser = async (account, userId, place, writable) => {
+  layer.forgetUser = async (...given) => {
+    const [account, userId, place] = given;
     const places = account === DEMO_ACCOUNT ? [] : await store.listPlaces(account, userId);
     // A stranger's guesses do not fill the list.
     if (places.length > 0 || (place === undefined && (await hasGrants(store, account, userId)))) {
@@ -49,7 +50,7 @@ export function notedErasures(
         });
       });
     }
-    return store.forgetUser(account, userId, place, writable);
+    return store.forgetUser(...given);
   };
   return layer;
 }

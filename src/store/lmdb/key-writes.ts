@@ -214,11 +214,12 @@ export function removeLabel(account: string, label: string, nowMs: number): Writ
   };
 }
 
-export function changeStrict(account: string, isStrict: boolean): Write<void> {
+export function changeStrict(account: string, isStrict: boolean): Write<true> {
   return (writer) => {
     const key = strictKey(account);
     if (isStrict) writer.put("labels", key, packNumber(1));
     else if (writer.has("labels", key)) writer.remove("labels", key);
+    return true;
   };
 }
 

@@ -7,7 +7,7 @@ import { toolErrorText, toolResultText } from "../../../src/agent-side/tool-text
 import { mcpWriter, writerName } from "../../../src/agent-side/written-by.ts";
 import { directMemory } from "../../../src/mcp/direct-memory.ts";
 import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
-import { caller, memoryServices } from "../memory/memory-services.ts";
+import { auditFor, caller, memoryServices } from "../memory/memory-services.ts";
 import { callerOf, setUp, undoIn } from "./tool-calls.ts";
 
 test("remember says what it replaced and how to undo it, and history undoes it", async (context) => {
@@ -99,7 +99,12 @@ test("a new fact is undone without the loss of what its label had before", async
 
 test("where no history is kept, or it cannot be read, no undo is named that would fail", async (context) => {
   const { services } = await memoryServices(context, "2026-11-16T12:00:00Z");
-  const memory = directMemory({ ...services, historyMax: 0 }, caller, (error) => error as Error);
+  const memory = directMemory(
+    { ...services, historyMax: 0 },
+    caller,
+    (error) => error as Error,
+    auditFor(services),
+  );
   const call = callerOf(memory);
   const write = async (value: string) =>
     (await call("remember", { label: "USER.gpu", value }, { undoIn })).result;

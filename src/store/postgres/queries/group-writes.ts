@@ -5,7 +5,8 @@ import { inSlices, type Sliced } from "../../../base/slices.ts";
 import type { FactDifference } from "../../../memory/law/found-user.ts";
 import type { UserMemory } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, WriteRequest } from "../../../memory/ports.ts";
-import type { FreeLabel } from "../../../memory/records.ts";
+import type { AuditNote, FreeLabel } from "../../../memory/records.ts";
+import { forgetName, storeNotes } from "./audit-queries.ts";
 import { type CountedWrite, countDays, countMonths, countsOf } from "./group-counts.ts";
 import { type ErasedPlace, type GroupEvent, removeEvents, storeEvents } from "./group-events.ts";
 import {
@@ -40,6 +41,8 @@ export interface GroupRecords {
   readonly wiped: readonly { readonly account: string; readonly userId: string }[];
   /** What was forgotten as a whole: nothing is told of it again. */
   readonly erased: readonly ErasedPlace[];
+  /** What the audit gets. */
+  readonly notes: readonly AuditNote[];
   /** Encodes of writes with a quota. */
   readonly counted: readonly CountedWrite[];
   /** What limited keys had used when it was read. */
@@ -108,6 +111,9 @@ export async function storeGroup(
   const counted = countMonths(statements, months, records.used);
   send(counted);
   send(records.erased.map((erased) => removeEvents(statements, erased)));
+  const persons = records.erased.filter(({ within }) => within === null);
+  send(persons.map((erased) => forgetName(statements, erased)));
+  send(storeNotes(statements, records.notes));
   for (let i = 0; i < records.events.length; i += EVENTS_MAX) {
     if (i > 0) await turn();
     send(storeEvents(statements, records.events.slice(i, i + EVENTS_MAX)));
