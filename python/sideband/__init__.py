@@ -1530,6 +1530,8 @@ class _Transport:
 
     def _target(self, call: _Call) -> str:
         def pair(name: str, value: Union[str, int]) -> str:
+            if not isinstance(value, (str, int)):
+                raise TypeError(f"{name} is a text, not a {type(value).__name__}")
             try:
                 return f"{name}={urllib.parse.quote(str(value), safe='')}"
             except UnicodeEncodeError:
@@ -2025,6 +2027,8 @@ class Sideband:
         """Writes 1 to 40 facts, all or none: dicts with `label`, `value`, and optionally `scope`, `ttl_s`, `expires_at`,
         `new_label`, `description`, `if_revision`, `origin`, `pinned`."""
         writer = self._writer(user_id, project, written_by, session_id)
+        if isinstance(facts, (str, Mapping)):
+            raise TypeError(f"facts is a list of dicts, not a {type(facts).__name__}")
         fields = {"facts": [_batch_fact(fact) for fact in facts]}
         return self._write("/encode/batch", writer, fields, idempotency_key, None, timeout_ms, retries)
 
@@ -2636,6 +2640,8 @@ class Sideband:
         `on_outage="throw"` it raises the error, and asks each time."""
         if on_outage not in ("throw", "continue"):
             raise ValueError(f'on_outage is "throw" or "continue", not {on_outage!r}')
+        if not isinstance(system_prompt, str):
+            raise TypeError(f"system_prompt is a text, not a {type(system_prompt).__name__}")
         parts = _checked_parts(include or self.include)
         tokens = self._helper_tokens(parts, max_tokens)
         wait_ms = self._helper_timeout_ms if timeout_ms is None else timeout_ms

@@ -75,6 +75,14 @@ suite("labels of adapters", { concurrency: false }, () => {
     );
   });
 
+  test("in a strict account the tools do not tell the model to make labels", async (t) => {
+    const { account } = await shop(t);
+    await account.strictLabels(true);
+    const [{ description }] = await modelTools({ memory: account, userId: "ada", timeoutMs });
+    assert.match(description, /One fact a label: use one of these\. It replaces/);
+    assert.doesNotMatch(description, /make one/);
+  });
+
   test("while memory is away the tools have the 40 labels, and a line says so; with onOutage throw they are not made", async (t) => {
     const lines: string[] = [];
     t.mock.method(console, "error", (line: string) => lines.push(line));
@@ -217,10 +225,12 @@ suite("labels of adapters", { concurrency: false }, () => {
         [{ labels: [] }, /labels must be 1 to 32 labels/],
         [{ memory: "http://127.0.0.1:8787" }, /memory is a client, not a text/],
         [{ ttl: { defaultTtl: 5 } }, /no option ttl here/],
+        ...(name === "store" ? [] : [[{ memory: undefined }, /memory is a client, not undefined/] as const]),
       ] as const) {
         const made = async () => make({ ...right, ...wrong } as never);
         await assert.rejects(made, { name: "TypeError", message }, `${name} ${JSON.stringify(wrong)}`);
       }
     }
+    await assert.rejects(runTool("remember" as never, { memory, userId: "ada" }, {}), /not its name/);
   });
 });

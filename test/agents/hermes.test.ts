@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { outageSection } from "../../src/agent-side/memory-section.ts";
+import { toolsFor } from "../../src/agent-side/memory-tools.ts";
 import { REMEMBER_PROMPT } from "../../src/agent-side/prompts.ts";
 import { labelsText, STANDARD_TOOL_LABELS } from "../../src/agent-side/tool-labels.ts";
 import { projectName } from "../../src/agents/project.ts";
+import { LabelPatterns } from "../../src/base/label-patterns.ts";
 import { memorySection, Sideband } from "../../src/sdk/index.ts";
 import { endAfter } from "../fixtures/ends.ts";
 import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
@@ -19,6 +21,8 @@ import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
 import { type Host, makeHost } from "./host.ts";
 
 const script = fileURLToPath(new URL("./hermes-host.py", import.meta.url));
+
+const NO_BLOCK = { hasBlock: false, addsLabels: false };
 
 type Call = [method: string, args?: unknown[], kwargs?: Record<string, unknown>];
 
@@ -246,6 +250,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.equal((await running.call("POST", "/channels", { body: plan })).status, 201);
     const bound = { account: "acme", tier: "unlimited", user: "ada", access: "write" } as const;
     const { key } = await running.service.core.keys.create(bound);
+    const said: string[] = [];
     const offered = async (key: string, platform: string, env: object = {}) => {
       const { results } = await drive(
         host,
@@ -259,6 +264,11 @@ suite("Hermes provider", { concurrency: false }, () => {
       const tools = results[1][0] as { name: string; description: string }[];
       const { json: seen } = await running.call("GET", "/channels", { key });
       assert.ok(tools[0].description.endsWith(labelsText(seen.channels)), tools[0].description);
+      const { strict, write } = seen;
+      const remember = toolsFor({ ...NO_BLOCK, strict, writes: write && new LabelPatterns(write) })[0];
+      const [, made] = /One fact a label: (.*?\. )It replaces/.exec(tools[0].description)!;
+      assert.ok(remember.description.includes(`One fact a label: ${made}It replaces`), made);
+      said.push(made);
       const isOffered = tools.some(({ name }) => name === "sideband_add_label");
       assert.equal(/unknown_tool/.test(results[2][0]), !isOffered);
       return isOffered;
@@ -267,6 +277,12 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.equal(await offered(running.key, "telegram"), false);
     assert.equal(await offered(running.key, "telegram", { SIDEBAND_USER_ID: "ada" }), true);
     assert.equal(await offered(key, "cli"), false);
+    const limited = { ...bound, write: ["A.*", "PREF.tone"] };
+    await offered((await running.service.core.keys.create(limited)).key, "cli");
+    await running.call("PATCH", "/channels", { body: { strict: true } });
+    await offered(key, "cli");
+    const makes = "use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). ";
+    assert.deepEqual(said.slice(3), [makes, "only A.*, PREF.tone can be written. ", "use one of these. "]);
   });
 
   test("settings: a file as Hermes writes it, and the original plugin's variables", async (t) => {

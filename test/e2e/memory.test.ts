@@ -320,8 +320,7 @@ async function takesAlongAndErases({ page, running, says }: Visit, ownLabels: nu
 
 visit(
   "a reading key sees everything and nothing to change it with; a bound key only its user",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await remember(running, { label: "USER.name", value: "Ada" });
     await remember(running, { label: "USER.name", value: "Ada Lovelace" });
     await remember(running, { user_id: "bo", label: "USER.name", value: "Bo" });
@@ -381,8 +380,7 @@ visit("users are found by how their names begin, page by page, and a new one can
 
 visit(
   "a connection that is lost is said to be, and what happened meanwhile is there after it",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await remember(running, { label: "USER.name", value: "Ada" });
     await openMemory(page, running.url, running.key, "#user=ada");
     await says("Live");

@@ -29,8 +29,7 @@ async function newContext(): Promise<BrowserContext> {
 
 visit(
   "one browser is let in by a file that leads to the link, and works on the facts live",
-  async (visit) => {
-    const { running } = visit;
+  async ({ running }) => {
     const body = { user_id: "ada", label: "USER.name", value: "Ada" };
     await running.call("POST", "/encode", { body });
     const local = await openLocally(running);
@@ -92,8 +91,7 @@ visit(
 
 visit(
   "a page of another port of this machine gets neither the cookie nor an answer, nor writes",
-  async (visit) => {
-    const { running } = visit;
+  async ({ running }) => {
     await running.call("POST", "/encode", { body: { user_id: "ada", label: "USER.name", value: "Ada" } });
     const local = await openLocally(running);
     const cookies: (string | undefined)[] = [];

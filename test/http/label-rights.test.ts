@@ -183,6 +183,9 @@ test("a key that may write some labels changes no label of the account, and its 
       problemCode(await send(["POST", "/tokens", { ...wanted, write }], key)),
       "400 invalid_request",
     );
+  // What a token would write that only reads says nothing.
+  const reading = await send(["POST", "/tokens", { ...wanted, access: "read" }], key);
+  assert.deepEqual([problemCode(reading), reading.json.param], ["400 invalid_request", "write"]);
 });
 
 test("what a rollback would change decides, not what the user has", async () => {

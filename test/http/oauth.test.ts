@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
 import { fieldsOf } from "../fixtures/fields.ts";
 import {
   allow,
@@ -31,25 +32,21 @@ before(async () => {
 });
 after(() => running?.end());
 
-test("without SIDEBAND_OAUTH there is nothing at its addresses, and a 401 is as ever", async () => {
-  const plain = await startPortless({ SIDEBAND_PUBLIC_URL: ISSUER });
-  try {
-    for (const path of [
-      "/authorize",
-      "/.well-known/oauth-authorization-server",
-      "/.well-known/oauth-protected-resource",
-    ])
-      assert.equal((await call(plain, "GET", path)).status, 404, path);
-    for (const path of ["/token", "/register", "/revoke"])
-      assert.equal((await post(plain, path, {})).status, 404, path);
-    assert.equal(
-      (await mcp(plain, null, "tools/list")).headers.get("www-authenticate"),
-      'Bearer realm="sideband"',
-    );
-    assert.equal(problemCode(await mcp(plain, "sba_W10.x", "tools/list")), "401 invalid_key");
-  } finally {
-    await plain.end();
-  }
+test("without SIDEBAND_OAUTH there is nothing at its addresses, and a 401 is as ever", async (t) => {
+  const plain = endAfter(t, await startPortless({ SIDEBAND_PUBLIC_URL: ISSUER }));
+  for (const path of [
+    "/authorize",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-protected-resource",
+  ])
+    assert.equal((await call(plain, "GET", path)).status, 404, path);
+  for (const path of ["/token", "/register", "/revoke"])
+    assert.equal((await post(plain, path, {})).status, 404, path);
+  assert.equal(
+    (await mcp(plain, null, "tools/list")).headers.get("www-authenticate"),
+    'Bearer realm="sideband"',
+  );
+  assert.equal(problemCode(await mcp(plain, "sba_W10.x", "tools/list")), "401 invalid_key");
 });
 
 test("SIDEBAND_OAUTH stops the start without a public https address that has no path", async () => {

@@ -233,6 +233,17 @@ test("a repeated request is answered as before, with the revisions of both memor
   assert.deepEqual(second, first);
 });
 
+test("a request from before a project was shared is answered with where its fact is, and not as if it had been shared", async () => {
+  const { share, facts, project } = team("ada");
+  const body = { user_id: "ada", project, label: "PROJ.goal", value: "mine", details: true };
+  const send = async () => ok(await memory.post("/encode", body, { "idempotency-key": `before-${project}` }));
+  const first = await send();
+  assert.equal(first.place, "project");
+  ok(await share());
+  assert.deepEqual(await send(), { ...first, place: "own" });
+  assert.deepEqual(await facts("ada"), ["PROJ.goal mine own"]);
+});
+
 test("sharing takes along what is named, or all but a worktree's, with its history; giving back likewise", async () => {
   const { encode, put, facts, get, share, call, project } = team("ada", "bo");
   ok(await encode("ada", "PROJ.goal", "old"));

@@ -13,7 +13,7 @@ import { ALL_GROUPS } from "../../base/groups.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { Sliced } from "../../base/slices.ts";
 import { valueFault } from "../identifiers.ts";
-import { OWN_PLACE } from "../places.ts";
+import { isProject, OWN_PLACE } from "../places.ts";
 import type {
   Change,
   ErasedCounts,
@@ -411,7 +411,8 @@ function keptAnswer({ changes, shared }: WriteRequest, made: readonly MadeChange
   const isSaid =
     // Two memories have two sequences of revisions.
     shared === undefined &&
-    changes.every(({ kind }) => kind === undefined) &&
+    // Where the project is shared or not any more, the same request would go elsewhere now.
+    changes.every((change) => change.kind === undefined && !isProject(change.place)) &&
     told.every(({ expiresAtMs, before, number }) => {
       return expiresAtMs === null && before === undefined && number === undefined;
     });
