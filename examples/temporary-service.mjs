@@ -8,8 +8,11 @@ import { fileURLToPath } from "node:url";
 
 const COMMAND = fileURLToPath(new URL("../bin/sideband.js", import.meta.url));
 
-/** Resolves to its address, its key and a function that ends it. */
-export async function startTemporaryService() {
+/**
+ * Resolves to its address, its key, its folder and a function that ends it.
+ * @param settings of the service, such as SIDEBAND_ALLOWED_ORIGINS
+ */
+export async function startTemporaryService(settings = {}) {
   const folder = mkdtempSync(join(tmpdir(), "sideband-example-"));
   // The settings of another service in this shell are not for this one.
   const env = Object.fromEntries(
@@ -17,7 +20,7 @@ export async function startTemporaryService() {
   );
   const args = [COMMAND, "serve", "--port", "0", "--data", folder];
   const service = spawn(process.execPath, args, {
-    env: { ...env, SIDEBAND_LOG_LEVEL: "error" },
+    env: { ...env, SIDEBAND_LOG_LEVEL: "error", ...settings },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = new Promise((resolve) => service.once("exit", resolve));
@@ -33,7 +36,7 @@ export async function startTemporaryService() {
     // Where nobody looks at what it prints, the key is in a file.
     const [keyFile] = /\S+first\.key(?=\s)/.exec(said) ?? [];
     if (url !== undefined && keyFile !== undefined)
-      return { baseUrl: url, apiKey: readFileSync(keyFile, "utf8").trim(), end };
+      return { baseUrl: url, apiKey: readFileSync(keyFile, "utf8").trim(), folder, end };
   }
   await end();
   throw new Error("the service did not start");

@@ -4,8 +4,10 @@
  */
 
 import { readFileSync } from "node:fs";
+import * as audit from "../src/contract/audit-schemas.ts";
 import * as erasure from "../src/contract/erasure-schemas.ts";
 import * as keys from "../src/contract/key-schemas.ts";
+import * as labels from "../src/contract/label-schemas.ts";
 import * as life from "../src/contract/life-schemas.ts";
 import * as project from "../src/contract/project-schemas.ts";
 import * as wire from "../src/contract/schemas.ts";
@@ -20,8 +22,11 @@ interface Schema {
   readonly description?: string;
 }
 
-const NAMED = /^export type (\w+) = Static<typeof (wire|life|keys|erasure|project)\.(\w+)>;$/gm;
-const modules = { wire, life, keys, erasure, project } as unknown as Record<string, Record<string, Schema>>;
+const NAMED = /^export type (\w+) = Static<typeof (wire|labels|life|keys|erasure|project|audit)\.(\w+)>;$/gm;
+const modules = { wire, labels, life, keys, erasure, project, audit } as unknown as Record<
+  string,
+  Record<string, Schema>
+>;
 const source = readFileSync(new URL("../src/contract/answers.ts", import.meta.url), "utf8");
 const answers = [...source.matchAll(NAMED)].map(([, name, module, schema]): [string, Schema] => [
   name,
@@ -125,6 +130,7 @@ function pythonOf(name: string, schema: Schema): string {
   const typeOf = (called: string) => `${called} = TypedDict("${called}", {${entries}})`;
   if (rest.length === 0)
     return properties.from === undefined ? pythonClass(name, "TypedDict", always) : typeOf(name);
+  if (always.length === 0) return pythonClass(name, "TypedDict, total=False", rest);
   // NotRequired came with Python 3.11: what may be absent is a class of its own.
   const restClass = pythonClass(`_${name}Rest`, "TypedDict, total=False", rest);
   if (properties.from === undefined) return `${restClass}\n\n\n${pythonClass(name, `_${name}Rest`, always)}`;

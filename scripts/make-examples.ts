@@ -94,6 +94,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await example("createToken", { body: { ...USER, access: "read", ttl_s: 3600 } });
   await example("usage");
   await example("usageDays");
+  await example("audit", { query: { operation: "forgetUser" } });
   await example("demoEncode", { body: DEADLINE });
   const { fdm_block: demoBlock } = await example("demoContext");
   await example("demoDecode", { query: { label: DEADLINE.label, use_model: "true" } });
@@ -135,6 +136,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await example("adminAddOperator", { body: { name: "grace", access: "read" } });
   await example("adminOperators");
   await example("adminRemoveOperator", { params: { name: "grace" } });
+  await example("adminAudit", { query: { account: "navy", limit: "2" } });
   await example("adminStatus");
   return made as Examples;
 }

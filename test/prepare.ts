@@ -4,10 +4,8 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { findChromium } from "./e2e/find-chromium.ts";
+import { findCaddy, findChromium, findPgbouncer } from "./fixtures/programs.ts";
 import { findNumpy } from "./format/numpy.ts";
-import { findCaddy } from "./postgres/caddy.ts";
-import { findPgbouncer } from "./postgres/pgbouncer.ts";
 
 const INSTALL_TIMEOUT_MS = 300_000;
 /** RUNLEVEL tells Debian's packages not to start their services. */

@@ -130,7 +130,9 @@ export async function withAdmin<T>(
   database: string,
   work: (sql: Admin) => PromiseLike<T>,
 ): Promise<T> {
-  const sql = postgres(server.url(database), { max: 1, onnotice: () => {} });
+  // Its numbers are read as those of a node.
+  const types = { bigint: { to: 20, from: [20], serialize: String, parse: Number } };
+  const sql = postgres(server.url(database), { max: 1, onnotice: () => {}, types });
   try {
     return await work(sql);
   } finally {

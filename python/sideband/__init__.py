@@ -337,6 +337,43 @@ class ForgetAnswer(TypedDict):
     channel_count: int
 
 
+class AuditAuthor(TypedDict, total=False):
+    key_id: str
+    operator: str
+    person: Optional[str]
+
+
+class AuditSubject(TypedDict, total=False):
+    user_id: Optional[str]
+    members: List[str]
+    project: str
+    label: str
+    set: str
+    key_id: str
+    request_id: str
+    operator: str
+
+
+class _AuditedChangeRest(TypedDict, total=False):
+    erased: List[str]
+
+
+class AuditedChange(_AuditedChangeRest):
+    id: str
+    at: str
+    operation: str
+    account: Optional[str]
+    by: AuditAuthor
+    of: AuditSubject
+    address: Optional[str]
+    request_id: str
+
+
+class AuditAnswer(TypedDict):
+    entries: List[AuditedChange]
+    next_cursor: Optional[str]
+
+
 class Receipt(TypedDict):
     account: str
     user_id: str
@@ -991,7 +1028,7 @@ _KINDS: Dict[str, Tuple[str, Callable[[Any], bool]]] = {
             "a text",
             lambda value: isinstance(value, str),
             "api_key base_url project written_by include scope session_id idempotency_key description origin merge groups "
-            "cursor prefix last_event_id example writers access on_outage",
+            "cursor prefix user operation last_event_id example writers access on_outage give_to",
         ),
         (
             "True or False",
@@ -999,9 +1036,10 @@ _KINDS: Dict[str, Tuple[str, Callable[[Any], bool]]] = {
             "fail_fast keep_history everywhere dry_run partial pinned hidden",
         ),
         ("a function", callable, "on_connected on_warning"),
-        ("a datetime or a text", lambda value: isinstance(value, (str, datetime)), "expires_at since unchanged_since"),
-        ("a list of texts", lambda value: _is_texts(value), "one_of write"),
+        ("a datetime or a text", lambda value: isinstance(value, (str, datetime)), "expires_at since until unchanged_since"),
+        ("a list of texts", lambda value: _is_texts(value), "one_of write members"),
         ('True, False or "certain"', lambda value: isinstance(value, bool) or value == "certain", "new_label"),
+        ("a dict", lambda value: isinstance(value, Mapping), "take"),
         ("an ssl.SSLContext", lambda value: isinstance(value, ssl.SSLContext), "ssl_context"),
     )
     for name in names.split()
@@ -1032,7 +1070,9 @@ def _unknown_option(name: str, where: str, names: Sequence[str]) -> TypeError:
 def _check_options(owner: type) -> None:
     """Makes each public method, and the constructor, refuse an option that it does not have, and one of another kind."""
     for name, method in list(vars(owner).items()):
-        if isinstance(method, types.FunctionType) and (name == "__init__" or not name.startswith("_")):
+        # What wraps another method is checked there: it has no names of its own.
+        is_own = isinstance(method, types.FunctionType) and not hasattr(method, "__wrapped__")
+        if is_own and (name == "__init__" or not name.startswith("_")):
             setattr(owner, name, _checked(method, owner.__name__ if name == "__init__" else name))
 
 
@@ -1046,7 +1086,7 @@ def _checked(method: Callable[..., Any], where: str) -> Callable[..., Any]:
         for name, value in options.items():
             if name not in names:
                 raise _unknown_option(name, where, names)
-            is_limit = value is None and defaults.get(name) is UNCHANGED and name in ("one_of", "max_bytes", "ttl_s")
+            is_limit = value is None and defaults.get(name) is UNCHANGED and name in ("one_of", "max_bytes", "ttl_s", "members")
             if not is_limit and (name not in defaults or value is not defaults[name]):
                 _check_kind(name, value)
         return method(self, *given, **options)
@@ -1490,6 +1530,8 @@ class _Transport:
 
     def _target(self, call: _Call) -> str:
         def pair(name: str, value: Union[str, int]) -> str:
+            if not isinstance(value, (str, int)):
+                raise TypeError(f"{name} is a text, not a {type(value).__name__}")
             try:
                 return f"{name}={urllib.parse.quote(str(value), safe='')}"
             except UnicodeEncodeError:
@@ -1985,6 +2027,8 @@ class Sideband:
         """Writes 1 to 40 facts, all or none: dicts with `label`, `value`, and optionally `scope`, `ttl_s`, `expires_at`,
         `new_label`, `description`, `if_revision`, `origin`, `pinned`."""
         writer = self._writer(user_id, project, written_by, session_id)
+        if isinstance(facts, (str, Mapping)):
+            raise TypeError(f"facts is a list of dicts, not a {type(facts).__name__}")
         fields = {"facts": [_batch_fact(fact) for fact in facts]}
         return self._write("/encode/batch", writer, fields, idempotency_key, None, timeout_ms, retries)
 
@@ -2397,6 +2441,25 @@ class Sideband:
         """Facts written with the key by day, in the last 31 days."""
         return self._get("/usage/days", {}, timeout_ms, retries, fail_fast)
 
+    def audit(
+        self,
+        *,
+        user: Optional[str] = None,
+        operation: Optional[str] = None,
+        since: Optional[Moment] = None,
+        until: Optional[Moment] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        timeout_ms: Optional[float] = None,
+        retries: Optional[int] = None,
+        fail_fast: bool = False,
+    ) -> AuditAnswer:
+        """Who has changed labels, projects, keys and limits of the account, or erased something: the newest first, for 400
+        days. `user`: only what is by or about that user."""
+        moments = {"since": _iso_moment("since", since), "until": _iso_moment("until", until)}
+        query = {"user": user, "operation": operation, **moments, "limit": limit, "cursor": cursor}
+        return self._get("/audit", query, timeout_ms, retries, fail_fast)
+
     # -- labels and tokens --
 
     def channels(
@@ -2577,6 +2640,8 @@ class Sideband:
         `on_outage="throw"` it raises the error, and asks each time."""
         if on_outage not in ("throw", "continue"):
             raise ValueError(f'on_outage is "throw" or "continue", not {on_outage!r}')
+        if not isinstance(system_prompt, str):
+            raise TypeError(f"system_prompt is a text, not a {type(system_prompt).__name__}")
         parts = _checked_parts(include or self.include)
         tokens = self._helper_tokens(parts, max_tokens)
         wait_ms = self._helper_timeout_ms if timeout_ms is None else timeout_ms
@@ -2801,10 +2866,16 @@ class AsyncSideband:
     read = _awaited(Sideband.read)
     usage = _awaited(Sideband.usage)
     usage_by_day = _awaited(Sideband.usage_by_day)
+    audit = _awaited(Sideband.audit)
     channels = _awaited(Sideband.channels)
     add_label = _awaited(Sideband.add_label)
     change_label = _awaited(Sideband.change_label)
     remove_label = _awaited(Sideband.remove_label)
+    projects = _awaited(Sideband.projects)
+    project = _awaited(Sideband.project)
+    share_project = _awaited(Sideband.share_project)
+    unshare_project = _awaited(Sideband.unshare_project)
+    erase_project = _awaited(Sideband.erase_project)
     strict_labels = _awaited(Sideband.strict_labels)
     label_sets = _awaited(Sideband.label_sets)
     add_label_set = _awaited(Sideband.add_label_set)

@@ -16,7 +16,7 @@ import {
 } from "./agent-memory.ts";
 import { escapeText } from "./escaped-text.ts";
 import { sanitizeValue } from "./secrets.ts";
-import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
+import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel, writableText } from "./tool-labels.ts";
 import {
   errorCodeOf,
   forgottenLine,
@@ -74,7 +74,6 @@ const DELETES = { ...KEEPS, destructiveHint: true };
 /** What it adds is there for all users of the account. */
 const REACHES_OTHERS = { ...KEEPS, openWorldHint: true };
 
-const MAKES_LABELS = "use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). ";
 const TEXT = { type: "string" };
 const WHOLE = { type: "integer" };
 const REMEMBER = "remember";
@@ -290,6 +289,7 @@ interface OfferedLabels {
   readonly personal?: readonly string[] | undefined;
   /** Those that may be written, where that is not all. */
   readonly writes?: LabelPatterns | undefined;
+  readonly strict?: boolean | undefined;
 }
 
 /** The tools of an agent whose prompt has the block or not, and that may add labels or not, with the labels of its account. */
@@ -344,10 +344,10 @@ export function objectSchema(properties: JsonObject, optional: JsonObject = {}) 
   };
 }
 
-function rememberText({ labels = STANDARD_TOOL_LABELS, personal, writes }: OfferedLabels): string {
+function rememberText({ labels = STANDARD_TOOL_LABELS, personal, writes, strict }: OfferedLabels): string {
   return (
     "Keeps a short, lasting fact that the user states or changes, exactly as written. " +
-    `One fact a label: ${writes === undefined ? MAKES_LABELS : `only ${writes.text.replaceAll(",", ", ")} can be written. `}` +
+    `One fact a label: ${writableText(writes, strict)} ` +
     "It replaces the fact there; add=true adds to a list. Secrets are refused, <private> parts left out. " +
     labelsText(labels, personal, writes)
   );
@@ -427,7 +427,6 @@ type ListedFact = Pick<
 /** One of many: its time to the minute, since a model reads many of them. */
 function listedFact({ label, value, updated_at, expires_at, ...fact }: ListedFact): JsonObject {
   const toMinute = (time: string) => time.replace(/:\d\d(\.\d+)?Z$/, "Z");
-  const until = expires_at === undefined ? undefined : toMinute(expires_at);
   // Only what a team shares says whose it is.
   const { user_id, written_by, origin } = fact;
   return given({
@@ -436,7 +435,7 @@ function listedFact({ label, value, updated_at, expires_at, ...fact }: ListedFac
     updated_at: toMinute(updated_at),
     user_id,
     written_by,
-    expires_at: until,
+    expires_at: expires_at && toMinute(expires_at),
     origin,
   });
 }

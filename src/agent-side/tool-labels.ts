@@ -23,12 +23,22 @@ export type ToolLabel = Pick<
 export const STANDARD_TOOL_LABELS: readonly ToolLabel[] = CHANNELS;
 
 /** What `GET /channels` says to a key. */
-export type ToolLabels = Pick<ChannelsAnswer, "free" | "write"> & { channels: readonly ToolLabel[] };
+export type ToolLabels = Pick<ChannelsAnswer, "free" | "write" | "strict"> & {
+  channels: readonly ToolLabel[];
+};
 
 /** The labels that may be written: those of the key, and of them what an application has left; undefined: all. */
 export function writtenLabels({ write }: ToolLabels, labels: LabelPatterns | undefined) {
   const ofKey = write && new LabelPatterns(write);
   return ofKey === undefined || labels === undefined ? (ofKey ?? labels) : ofKey.and(labels);
+}
+
+const MAKES_LABELS = "use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist).";
+
+/** @param strict whether nobody makes labels in the account */
+export function writableText(writes: LabelPatterns | undefined, strict = false): string {
+  if (writes !== undefined) return `only ${writes.text.replaceAll(",", ", ")} can be written.`;
+  return strict ? "use one of these." : MAKES_LABELS;
 }
 
 /** Of the own labels with their descriptions, in characters. */

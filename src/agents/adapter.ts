@@ -70,6 +70,8 @@ const KINDS: Kinds<AdapterOptions & { specificationVersion?: string }> = {
 /** Throws where an option is unknown, or of another kind: one set of options serves the prompt and the tools. */
 export function checkAdapter(options: AdapterOptions): void {
   checkOptions(options, KINDS);
+  for (const name of ["memory", "userId"] as const)
+    if (options[name] === undefined) throw new TypeError(`${name} is ${KINDS[name]}, not undefined`);
   patternsOf(options);
 }
 
@@ -91,8 +93,9 @@ export async function modelTools(options: AdapterOptions): Promise<readonly Memo
   const known = await withFallback("labels were not read", onOutage, read, {
     channels: STANDARD_TOOL_LABELS,
   });
+  const { channels: labels, strict } = known;
   const writes = writtenLabels(known, patternsOf(options));
-  return toolsFor({ hasBlock: false, addsLabels: addLabels, labels: known.channels, writes });
+  return toolsFor({ hasBlock: false, addsLabels: addLabels, labels, writes, strict });
 }
 
 export function patternsOf({ labels }: Pick<AdapterOptions, "labels">): LabelPatterns | undefined {
@@ -157,6 +160,8 @@ export async function runTool(
   input: ToolInput,
   signal?: AbortSignal,
 ): Promise<ToolResult> {
+  if (typeof tool?.run !== "function")
+    throw new TypeError("tool is one of what modelTools gives, not its name");
   const labels = patternsOf(options);
   const [userId, project] = await Promise.all([namedUser(options), namedProject(options)]);
   try {

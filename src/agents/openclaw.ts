@@ -94,7 +94,7 @@ function register(api: PluginApi, environment: Readonly<Record<string, string | 
     // Until the service has said whether this key may.
     const addsLabels = known?.free !== 0;
     const writes = known && writtenLabels(known, undefined);
-    return toolsFor({ hasBlock: false, addsLabels, labels: known?.channels, writes });
+    return toolsFor({ hasBlock: false, addsLabels, labels: known?.channels, writes, strict: known?.strict });
   };
   const optionsIn = ({ workspaceDir }: RunContext = {}): AdapterOptions => ({
     memory,

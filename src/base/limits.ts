@@ -28,6 +28,8 @@ export const BODY_BYTES_MAX = 64 * 1024;
 export const BODY_PARTS_MAX = 10_000;
 /** The latest time that a store holds, in milliseconds since 1970; the earliest is 0. */
 export const TIME_MS_MAX = 2 ** 48 - 1;
+/** For so long entries of the audit are kept. */
+export const AUDIT_KEPT_MS = 400 * 86_400_000;
 /** Facts of a person over all places. */
 export const FACTS_MAX = 10_000;
 /** Facts in one place: the person's own, a project or a worktree. */

@@ -10,6 +10,7 @@ import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
 import { digitsFor } from "../codec/digits.ts";
 import { compareSlots, type Slot, type SlotValue } from "../codec/free-labels.ts";
+import type { BlockReport } from "../codec/read-block.ts";
 import type { BlockKey } from "../codec/seal.ts";
 import { type UnreadableBlock, unreadable } from "../codec/unreadable.ts";
 import type { BlockScheduler, Work } from "./block-scheduler.ts";
@@ -33,15 +34,10 @@ export interface ReadJob {
 }
 
 export type ReadOutcome =
-  | {
-      readonly ok: true;
+  | (Omit<BlockReport, "version" | "layout"> & {
       /** In the order of the block; the channels of free labels are counted from 256 on. */
       readonly facts: readonly SlotValue[];
-      readonly missing: number;
-      readonly wrong: number;
-      readonly repaired: number;
-      readonly guardLeft: number;
-    }
+    })
   | UnreadableBlock;
 
 export class BlockWork {

@@ -73,6 +73,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     () => import("./commands/operators.ts"),
     ...["operators add", "operators list", "operators remove"],
   ),
+  ...commandsOf(() => import("./commands/audit.ts"), "audit"),
   ...commandsOf(() => import("./commands/verify-receipt.ts"), "verify-receipt"),
   ...commandsOf(
     () => import("./commands/upkeep.ts"),

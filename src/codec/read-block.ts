@@ -46,7 +46,8 @@ export interface ReadOptions extends OpenBlockOptions {
 
 export type ReadResult = ReadBlock | UnreadableBlock;
 
-interface BlockReport {
+/** How a block was found. */
+export interface BlockReport {
   readonly ok: true;
   /** Words that were missing or uncertain. */
   readonly missing: number;

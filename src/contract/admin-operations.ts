@@ -1,6 +1,7 @@
 /** The operator's part of the table of operations: /admin/*. */
 
 import * as admin from "./admin-schemas.ts";
+import { AccountAuditQuery, AuditAnswer } from "./audit-schemas.ts";
 import { UsersAnswer } from "./life-schemas.ts";
 import { type Operation, STORED, WITH_BODY } from "./operation.ts";
 import { StatusAnswer } from "./schemas.ts";
@@ -18,6 +19,7 @@ export const ADMIN_OPERATIONS = {
   adminCreateKey: {
     method: "POST",
     path: "/admin/keys",
+    audited: true,
     access: "admin",
     summary: "Creates a key, and its account if it is new.",
     status: 201,
@@ -28,6 +30,7 @@ export const ADMIN_OPERATIONS = {
   adminRevokeKey: {
     method: "POST",
     path: "/admin/keys/:id/revoke",
+    audited: true,
     access: "admin",
     summary: "Revokes a key permanently.",
     params: admin.KeyIdParams,
@@ -37,6 +40,7 @@ export const ADMIN_OPERATIONS = {
   adminExpireKey: {
     method: "POST",
     path: "/admin/keys/:id/expire",
+    audited: true,
     access: "admin",
     summary: "Sets or clears the time a key expires.",
     params: admin.KeyIdParams,
@@ -47,6 +51,7 @@ export const ADMIN_OPERATIONS = {
   adminChangeKey: {
     method: "PATCH",
     path: "/admin/keys/:id",
+    audited: true,
     access: "admin",
     summary: "Changes the tier of a key. What it has used in this month counts.",
     params: admin.KeyIdParams,
@@ -57,6 +62,7 @@ export const ADMIN_OPERATIONS = {
   adminChangeAccount: {
     method: "PATCH",
     path: "/admin/accounts/:account",
+    audited: true,
     access: "admin",
     summary:
       "Limits the encodes a month of all keys of an account together, in place of their tiers; null: no more.",
@@ -94,6 +100,7 @@ export const ADMIN_OPERATIONS = {
   adminChangeLabels: {
     method: "PATCH",
     path: "/admin/labels",
+    audited: true,
     access: "admin",
     summary: "Makes an account strict, or no longer so, and adds the labels of a set that it does not have.",
     body: admin.ChangeLabelsBody,
@@ -129,6 +136,7 @@ export const ADMIN_OPERATIONS = {
   adminApprove: {
     method: "POST",
     path: "/admin/key-requests/:id/approve",
+    audited: true,
     access: "admin",
     summary: "Approves a request: creates the key, in a new account, or with join=true in one that exists.",
     status: 201,
@@ -140,6 +148,7 @@ export const ADMIN_OPERATIONS = {
   adminDecline: {
     method: "POST",
     path: "/admin/key-requests/:id/decline",
+    audited: true,
     access: "admin",
     summary: "Declines a request.",
     params: admin.KeyIdParams,
@@ -149,6 +158,7 @@ export const ADMIN_OPERATIONS = {
   adminDeleteRequest: {
     method: "DELETE",
     path: "/admin/key-requests/:id",
+    audited: true,
     access: "admin",
     summary: "Deletes a request, open or decided. A key that it led to stays.",
     params: admin.KeyIdParams,
@@ -166,6 +176,7 @@ export const ADMIN_OPERATIONS = {
   adminAddOperator: {
     method: "POST",
     path: "/admin/operators",
+    audited: true,
     access: "admin",
     summary: "Adds an operator, with a token of their own for /admin and the console.",
     status: 201,
@@ -176,11 +187,21 @@ export const ADMIN_OPERATIONS = {
   adminRemoveOperator: {
     method: "DELETE",
     path: "/admin/operators/:name",
+    audited: true,
     access: "admin",
     summary: "Removes an operator: the token and its sessions count no more.",
     params: admin.OperatorParams,
     answer: StatusAnswer,
     errors: ["not_found", ...STORED],
+  },
+  adminAudit: {
+    method: "GET",
+    path: "/admin/audit",
+    access: "admin",
+    summary: "Who has changed what, of one account or all, the newest first, for 400 days.",
+    query: AccountAuditQuery,
+    answer: AuditAnswer,
+    errors: ["invalid_request"],
   },
   adminStatus: {
     method: "GET",

@@ -1,9 +1,10 @@
 /** What crosses the wire under /admin, and the request for a key that anyone may make. */
 
 import { KeyAccess } from "./key-schemas.ts";
+import { LabelAnswer, LabelSetName, StrictBody } from "./label-schemas.ts";
 import { UsersQuery } from "./life-schemas.ts";
 import { ProjectAnswer } from "./project-schemas.ts";
-import { Groups, LabelAnswer, LabelSetName, StrictBody, Tier, Time, WriteLabels } from "./schemas.ts";
+import { Groups, Tier, Time, WriteLabels } from "./schemas.ts";
 import { literals, type Static, Type } from "./type.ts";
 
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", title: "a day as YYYY-MM-DD" });

@@ -3,8 +3,10 @@
  * Python client, have them written out, so that they need no other package (scripts/answer-types.ts).
  */
 
+import type * as audit from "./audit-schemas.ts";
 import type * as erasure from "./erasure-schemas.ts";
 import type * as keys from "./key-schemas.ts";
+import type * as labels from "./label-schemas.ts";
 import type * as life from "./life-schemas.ts";
 import type * as project from "./project-schemas.ts";
 import type * as wire from "./schemas.ts";
@@ -44,6 +46,12 @@ export type FlushAnswer = Static<typeof wire.FlushAnswer>;
 export type StoredFact = Static<typeof wire.StoredFact>;
 export type FactsAnswer = Static<typeof wire.FactsAnswer>;
 export type ForgetAnswer = Static<typeof wire.ForgetFactAnswer>;
+export type AuditAuthor = Static<typeof audit.AuditAuthor>;
+export type AuditSubject = Static<typeof audit.AuditSubject>;
+/** Who has changed what, and when. */
+export type AuditedChange = Static<typeof audit.AuditedChange>;
+/** The newest first. */
+export type AuditAnswer = Static<typeof audit.AuditAnswer>;
 /** What was erased, under the service's signature. */
 export type Receipt = Static<typeof erasure.Receipt>;
 /** With `details`. */
@@ -82,17 +90,17 @@ export type ErasedProjectAnswer = Static<typeof project.ErasedProjectAnswer>;
 /** What an erased user had written in a shared project, and stays there without the user's name. */
 export type LeftInProject = Static<typeof erasure.LeftInProject>;
 /** One of the 40 labels; with a key, a label of the account. */
-export type ListedLabel = Static<typeof wire.ListedLabel>;
+export type ListedLabel = Static<typeof labels.ListedLabel>;
 /** A label of an account. */
-export type LabelAnswer = Static<typeof wire.LabelAnswer>;
-export type ChannelsAnswer = Static<typeof wire.ChannelsAnswer>;
-export type StrictAnswer = Static<typeof wire.StrictAnswer>;
-export type LabelSetName = Static<typeof wire.LabelSetName>;
-export type SetLabel = Static<typeof wire.SetLabel>;
+export type LabelAnswer = Static<typeof labels.LabelAnswer>;
+export type ChannelsAnswer = Static<typeof labels.ChannelsAnswer>;
+export type StrictAnswer = Static<typeof labels.StrictAnswer>;
+export type LabelSetName = Static<typeof labels.LabelSetName>;
+export type SetLabel = Static<typeof labels.SetLabel>;
 /** Labels for a purpose. */
-export type LabelSet = Static<typeof wire.LabelSet>;
-export type LabelSetsAnswer = Static<typeof wire.LabelSetsAnswer>;
-export type LabelSetAnswer = Static<typeof wire.LabelSetAnswer>;
+export type LabelSet = Static<typeof labels.LabelSet>;
+export type LabelSetsAnswer = Static<typeof labels.LabelSetsAnswer>;
+export type LabelSetAnswer = Static<typeof labels.LabelSetAnswer>;
 /** A short-lived token for one user, sent as a key is. */
 export type TokenAnswer = Static<typeof keys.TokenAnswer>;
 export type FoundFact = Static<typeof life.FoundFact>;

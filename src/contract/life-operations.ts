@@ -1,5 +1,6 @@
 /** The operations of a fact's life: lists, history, going back, the users and the labels of an account. */
 
+import * as labels from "./label-schemas.ts";
 import * as life from "./life-schemas.ts";
 import { COUNTING, LABELLED, type Operation, READS_USER, STORED, STORING, WRITES_USER } from "./operation.ts";
 import * as wire from "./schemas.ts";
@@ -138,6 +139,7 @@ export const LIFE_OPERATIONS = {
   addLabel: {
     method: "POST",
     path: "/channels",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,
@@ -145,47 +147,51 @@ export const LIFE_OPERATIONS = {
       "Adds a label of the account's own. The same label with the same terms again is answered with 200.",
     status: 201,
     body: life.AddLabelBody,
-    answer: wire.LabelAnswer,
+    answer: labels.LabelAnswer,
     errors: ["invalid_request", "label_exists", "labels_full", ...STORING],
   },
   changeStrict: {
     method: "PATCH",
     path: "/channels",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,
     summary:
       "Makes the account strict, or no longer so: in a strict one nobody makes labels by writing them. What was written stays readable.",
-    body: wire.StrictBody,
-    answer: wire.StrictAnswer,
+    body: labels.StrictBody,
+    answer: labels.StrictAnswer,
     errors: ["invalid_request", ...STORING],
   },
   addLabelSet: {
     method: "POST",
     path: "/channels/sets",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,
     summary: "Adds the labels of a set to the account's own. Those that it has are left as they are.",
-    body: wire.LabelSetBody,
-    answer: wire.LabelSetAnswer,
+    body: labels.LabelSetBody,
+    answer: labels.LabelSetAnswer,
     errors: ["invalid_request", "label_exists", "labels_full", ...STORING],
   },
   changeLabel: {
     method: "PATCH",
     path: "/channels/:label",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,
     summary: "Changes the terms of a label for later writes; of a standard label only whether it is hidden.",
     params: life.LabelParams,
     body: life.ChangeLabelBody,
-    answer: wire.LabelAnswer,
+    answer: labels.LabelAnswer,
     errors: [...LABELLED, "labels_full", ...STORING],
   },
   removeLabel: {
     method: "DELETE",
     path: "/channels/:label",
+    audited: true,
     access: "key",
     about: "account",
     writes: true,

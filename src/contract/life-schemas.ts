@@ -6,18 +6,18 @@ import * as wire from "./schemas.ts";
 import { literals, Type } from "./type.ts";
 
 const Item = Type.String({ description: "One item, without a semicolon; items are joined by `; `." });
-const Cursor = Type.Optional(
+export const Cursor = Type.Optional(
   Type.String({ minLength: 1, maxLength: 2000, description: "`next_cursor` of the page before." }),
 );
-const NextCursor = Type.Union([Type.String(), Type.Null()], { description: "null on the last page." });
-const Limit = Type.Optional(
+export const NextCursor = Type.Union([Type.String(), Type.Null()], { description: "null on the last page." });
+export const Limit = Type.Optional(
   Type.String({
     pattern: "^(?:[1-9]|[1-9][0-9]|1[0-9][0-9]|200)$",
     title: "a whole number from 1 to 200",
     description: "Entries on a page, 1 to 200; 50 by default.",
   }),
 );
-const Moment = Type.String({ description: "RFC 3339 with its zone, such as `2026-11-15T18:00:00Z`." });
+export const Moment = Type.String({ description: "RFC 3339 with its zone, such as `2026-11-15T18:00:00Z`." });
 export const PlacedLabel = Type.Object({
   label: Type.String(),
   project: Type.Optional(

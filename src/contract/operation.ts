@@ -42,6 +42,8 @@ interface OperationTerms {
   readonly answer?: TSchema;
   readonly text?: string;
   readonly status?: number;
+  /** Leaves an entry in the audit where it changes something. */
+  readonly audited?: true;
   /** The codes beside those that every operation of its kind may answer. */
   readonly errors: readonly FailureCode[];
 }

@@ -7,9 +7,11 @@ import type { FailureCode } from "../base/error-codes.ts";
 import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import { ADMIN_OPERATIONS } from "./admin-operations.ts";
 import { HealthAnswer, KeyRequestBody, KeyRequestReceived, ReadyAnswer } from "./admin-schemas.ts";
+import * as audit from "./audit-schemas.ts";
 import * as demo from "./demo-schemas.ts";
 import * as erasure from "./erasure-schemas.ts";
 import * as keys from "./key-schemas.ts";
+import * as labels from "./label-schemas.ts";
 import { LIFE_OPERATIONS } from "./life-operations.ts";
 import {
   type Access,
@@ -117,6 +119,7 @@ export const OPERATIONS = {
   forgetFact: {
     method: "DELETE",
     path: "/facts",
+    audited: true,
     ...WRITES_USER,
     summary: "Forgets one fact, with its history.",
     query: wire.ForgetQuery,
@@ -127,6 +130,7 @@ export const OPERATIONS = {
   forgetUser: {
     method: "DELETE",
     path: "/users",
+    audited: true,
     ...WRITES_USER,
     summary: "Forgets all facts of a user; with `details`, the answer has a signed receipt.",
     query: erasure.ForgetUserQuery,
@@ -165,6 +169,18 @@ export const OPERATIONS = {
     summary: "Facts written with the key by day, in the last 31 days.",
     answer: keys.UsageDaysAnswer,
     errors: [],
+  },
+  audit: {
+    method: "GET",
+    path: "/audit",
+    access: "key",
+    about: "account",
+    writes: false,
+    summary:
+      "Who has changed labels, shared projects, keys and limits of the account, connected an application, or erased something; the newest first, for 400 days.",
+    query: audit.AuditQuery,
+    answer: audit.AuditAnswer,
+    errors: ["invalid_request", "group_not_allowed"],
   },
   demoEncode: {
     method: "POST",
@@ -253,7 +269,7 @@ export const OPERATIONS = {
     path: "/channels",
     access: "any",
     summary: "The 40 channels; with a key, all labels of its account.",
-    answer: wire.ChannelsAnswer,
+    answer: labels.ChannelsAnswer,
     errors: [],
   },
   labelSets: {
@@ -261,7 +277,7 @@ export const OPERATIONS = {
     path: "/channels/sets",
     access: "open",
     summary: "Sets of labels for a purpose, which an account can add.",
-    answer: wire.LabelSetsAnswer,
+    answer: labels.LabelSetsAnswer,
     errors: [],
   },
   requestKey: {

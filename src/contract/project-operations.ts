@@ -11,6 +11,7 @@ export const PROJECT_OPERATIONS = {
   shareProject: {
     method: "PUT",
     path: "/projects/:project",
+    audited: true,
     ...OF_ACCOUNT,
     summary:
       "Shares a project, changes who shares it, or ends the sharing. Nothing that a person has becomes shared unless `take` says so.",
@@ -48,6 +49,7 @@ export const PROJECT_OPERATIONS = {
   eraseProject: {
     method: "DELETE",
     path: "/projects/:project",
+    audited: true,
     ...OF_ACCOUNT,
     summary: "Ends the sharing of a project and erases what was shared, with its history, for all.",
     params: project.ProjectParams,

@@ -8,12 +8,14 @@ import type { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { RateLimiter } from "../base/rate-limiter.ts";
 import type { AtStep } from "../base/steps.ts";
+import type { Audit } from "../memory/audit.ts";
 import type { Authentication, Caller } from "../memory/authentication.ts";
 import type { Demo } from "../memory/demo.ts";
 import type { KeyManager } from "../memory/key-manager.ts";
 import type { Operators } from "../memory/operators.ts";
 import type { BackupReport, CompactReport, DatabaseServer, Progress } from "../memory/ports.ts";
 import type { Receipts } from "../memory/receipts.ts";
+import type { AuditedThings, AuditNote } from "../memory/records.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import type { OAuth } from "../oauth/oauth.ts";
 
@@ -65,6 +67,8 @@ export interface McpVisit {
   readonly ended: AbortSignal;
   /** What the client is told of an error. What is not expected is logged. */
   readonly failureOf: (error: unknown) => Failure;
+  /** The note of a change that the audit is to have. */
+  readonly audit: (operation: string, of: AuditedThings) => AuditNote;
 }
 
 /** The Model Context Protocol itself. */
@@ -102,6 +106,7 @@ export interface HttpServices {
     readonly adminFailures: RateLimiter;
   };
   readonly operators: Operators;
+  readonly audit: Audit;
   readonly upgradeUrl: string;
   readonly publicUrl: string;
   readonly version: string;

@@ -91,7 +91,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const meaning = openMeaning(config, { store: inner, indexes, clock });
   const watched = meaning?.watched(inner) ?? inner;
   if (embedded !== undefined)
-    await applyLeftErasures(config.dataFolder, { store: opened, keyRing }, options.warn ?? (() => {}));
+    await applyLeftErasures(config.dataFolder, { store: opened, keyRing, clock }, options.warn ?? (() => {}));
   const add = (line: string) => addErasure(erasuresFile(config), line);
   const store = notedErasures(watched, { keyRing, clock, add });
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock, review: config.review });

@@ -7,6 +7,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import { eraseAgain, erasuresIn } from "../memory/erasures.ts";
 import type { KeyRing } from "../memory/key-ring.ts";
@@ -52,7 +53,7 @@ export function leaveErasures(folder: string, lines: readonly string[]): void {
 /** Erases what a restore has left to be erased, before anything is answered from the store. */
 export async function applyLeftErasures(
   folder: string,
-  services: { store: Store; keyRing: KeyRing },
+  services: { store: Store; keyRing: KeyRing; clock: Clock },
   warn: (line: string) => void,
 ): Promise<void> {
   const path = join(folder, ERASE_AGAIN_FILE);

@@ -11,6 +11,7 @@ import { Door } from "../http/access/door.ts";
 import type { Dispatcher } from "../http/request/dispatcher.ts";
 import { HttpServer, type Timeouts } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
+import { Audit } from "../memory/audit.ts";
 import { Demo } from "../memory/demo.ts";
 import { Operators } from "../memory/operators.ts";
 import { Receipts } from "../memory/receipts.ts";
@@ -116,6 +117,7 @@ function makeServer(
   const tokens = adminTokens(config.dataFolder, config.adminTokens, () => core.embedded?.requireOwner());
   atStep("start: secrets made");
   const version = packageVersion();
+  const audit = new Audit(core.memory);
   const publicUrl = config.publicUrl ?? `http://${hostInUrl(config.host)}:${config.port}`;
   return new HttpServer(
     {
@@ -123,6 +125,7 @@ function makeServer(
       memory: core.memory,
       authentication: core.authentication,
       keys: core.keys,
+      audit,
       demo: config.demo ? new Demo(core.memory, config.demoResetS * 1000) : undefined,
       clock: core.clock,
       databaseServer: core.databaseServer,
@@ -183,7 +186,14 @@ function openOAuth(
       "SIDEBAND_OAUTH=on needs SIDEBAND_PUBLIC_URL, the https address that people use, without a path, as https://memory.example.com",
     );
   const { store: keys, labels, keyRing } = memory;
-  const parts = { keys, authentication, labels, clock, secrets: keyRing.grantSecrets };
+  const parts = {
+    keys,
+    audit: new Audit(memory),
+    authentication,
+    labels,
+    clock,
+    secrets: keyRing.grantSecrets,
+  };
   return new OAuth({ ...parts, ...options, publicUrl: url.origin });
 }
 

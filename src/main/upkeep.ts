@@ -17,7 +17,8 @@ const PAUSE_ROUNDS_MAX = 128;
 
 /** @returns ends it */
 export function startUpkeep(core: Core, config: Config, log: Logger): () => void {
-  const complain = (what: string) => (error: unknown) => log.warn({ err: error }, `${what} failed`);
+  const complain = (what: string) => (error: unknown) =>
+    log.warn({ err: error }, `${what} failed, and is tried again by itself: err says why`);
   const lookAtClock = clockWatch(core, log);
   lookAtClock();
   const touching = setInterval(() => {

@@ -20,6 +20,8 @@ import {
 } from "../http/routes/answer-mapping.ts";
 import { fittedContext } from "../http/routes/context-budget.ts";
 import { findAnswer, historyAnswer, labelAnswer } from "../http/routes/life-mapping.ts";
+import type { McpVisit } from "../http/services.ts";
+import { auditedMemory } from "../memory/audit.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
 import { decodeFact } from "../memory/decode.ts";
@@ -52,6 +54,7 @@ export function directMemory(
   services: MemoryServices,
   caller: MemoryCaller,
   failureOf: FailureOf,
+  audit: McpVisit["audit"],
 ): AgentMemory {
   const { account } = caller;
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -67,7 +70,7 @@ export function directMemory(
   };
   return {
     ...reads(services, caller, (named, work) => run(async () => work(allowedUser(caller, named)))),
-    ...writes(services, caller, (named, work) =>
+    ...writes({ services, caller, audit }, (named, work) =>
       run(async () => {
         requireWriteAccess(caller);
         return work(allowedUser(caller, named));
@@ -84,7 +87,8 @@ export function directMemory(
         const { oneOf = null, maxBytes = null, ttlS = null } = terms;
         const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
         const author = { keyId: caller.keyId, writtenBy: options?.writtenBy };
-        return labelAnswer((await addLabel(services, account, wanted, author)).terms);
+        const noted = auditedMemory(services, audit("addLabel", { label }));
+        return labelAnswer((await addLabel(noted, account, wanted, author)).terms);
       }),
   };
 }
@@ -132,7 +136,13 @@ function reads(services: MemoryServices, caller: MemoryCaller, read: ForUser) {
   } satisfies Partial<AgentMemory>;
 }
 
-function writes(services: MemoryServices, caller: MemoryCaller, write: ForUser) {
+interface WriteParts {
+  readonly services: MemoryServices;
+  readonly caller: MemoryCaller;
+  readonly audit: McpVisit["audit"];
+}
+
+function writes({ services, caller, audit }: WriteParts, write: ForUser) {
   return {
     encode: (user, label, value, options) =>
       write(user, async (userId) => {
@@ -148,7 +158,9 @@ function writes(services: MemoryServices, caller: MemoryCaller, write: ForUser) 
     forget: (user, label, { project, keepHistory } = {}) =>
       write(user, async (userId) => {
         const input = { userId, label, project, keepHistory };
-        return forgetAnswer(await forgetFact(services, caller.account, input));
+        const of = { user: userId, label, ...(project && { project }) };
+        const noted = keepHistory ? services : auditedMemory(services, audit("forgetFact", of));
+        return forgetAnswer(await forgetFact(noted, caller.account, input));
       }),
     restore: (user, label, revision, options = {}) =>
       write(user, async (userId) => {

@@ -111,7 +111,7 @@ export class McpHttp implements McpEndpoint {
     const session = found?.user === caller.user ? found : undefined;
     if (method === "GET" && sessionId !== null)
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
-    const memory = directMemory(seen, { ...caller, signal: controller.signal }, failureOf);
+    const memory = directMemory(seen, { ...caller, signal: controller.signal }, failureOf, visit.audit);
     const visitor: Visitor = {
       call: {
         memory,

@@ -262,9 +262,9 @@ function listTools(
     known = await call.memory.channels({ failFast: true }).catch(() => known);
     listed.addsLabels = shape.addsLabels && known.free !== 0;
     const personal = await personalLabels(shape, call);
-    const { channels: labels } = known;
+    const { channels: labels, strict } = known;
     const writes = writtenLabels(known, call.labels);
-    const tools = offeredTools({ ...shape, ...listed }, { labels, personal, writes }).map((tool) => ({
+    const tools = offeredTools({ ...shape, ...listed }, { labels, personal, writes, strict }).map((tool) => ({
       name: tool.name,
       ...(tool.title && { title: tool.title }),
       description: tool.description,

@@ -7,7 +7,7 @@
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { Clock } from "../base/clock.ts";
 import { ERRORS } from "../base/error-codes.ts";
-import { Failure } from "../base/errors.ts";
+import { Failure, invalidRequest } from "../base/errors.ts";
 import { type Groups, groupsOf } from "../base/groups.ts";
 import { type LabelPatterns, labelPatterns, patternsOf } from "../base/label-patterns.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
@@ -149,6 +149,11 @@ export class Authentication {
     if (caller.tier === "owner") throw new Failure("missing_key", "A token is made with an API key.");
     checkIdentifier(user, "user_id");
     allowedUser(caller, user);
+    if (write !== undefined && access === "read")
+      throw invalidRequest(
+        "write",
+        "write says what a token may write: leave it out of one that only reads.",
+      );
     const within = { groups: groupsOf(groups)?.text, write: write && labelPatterns(write).text };
     // A bound reading key may make reading tokens for its own user. A key for all users makes tokens only if it may write.
     if (access === "write" || caller.user === null) requireWriteAccess(caller);

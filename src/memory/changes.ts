@@ -39,6 +39,8 @@ export interface EarlierFact extends Omit<FactRecord, "code" | "number"> {
   readonly endedAtMs: number;
   /** What its label was until then, where what ended the value has changed that too. */
   readonly former?: FormerLabel;
+  /** In a shared project: the user_id of who has forgotten or renamed it. */
+  readonly endedBy?: string | undefined;
 }
 
 export interface FormerLabel {
@@ -76,7 +78,7 @@ export interface FactChange {
   /** At least this ordinal, for imports: values before it were not kept. */
   readonly ordinal?: number;
   /** How the value before it ended, where it was not just replaced: for imports and renames. */
-  readonly ending?: Pick<EarlierFact, "ended" | "former">;
+  readonly ending?: Pick<EarlierFact, "ended" | "former" | "endedBy">;
   readonly expiresAtMs?: number | null;
   /** A forgotten fact leaves its history, and becomes a part of it. Otherwise both go. */
   readonly keepHistory?: boolean;
@@ -194,6 +196,7 @@ export type PastValue = Omit<FactRecord, "code" | "place" | "label" | "number" |
   readonly ended?: EarlierFact["ended"];
   readonly endedAtMs?: number;
   readonly former?: FormerLabel;
+  readonly endedBy?: string | undefined;
 };
 
 /** Everything at a place and inside it is forgotten, with its history; null: everything of the user. */

@@ -9,8 +9,9 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { Store } from "./ports.ts";
+import type { EarlierFact, Store } from "./ports.ts";
 import type { Place } from "./records.ts";
+import { projectOfUser } from "./shared-places.ts";
 import { StoreLayer } from "./store-layer.ts";
 
 export interface Erasure {
@@ -35,21 +36,27 @@ export function notedErasures(
   { keyRing, clock, add }: { keyRing: KeyRing; clock: Clock; add: (line: string) => Promise<void> },
 ): Store {
   const layer = new StoreLayer(store);
-  layer.forgetUser = async (account, userId, place, writable) => {
+  const note = async (account: string, userId: string, place?: Place) => {
+    const { id, key } = keyRing.erasureKey;
+    const hash = hashOf(key, account, userId, place);
+    await add(`${new Date(clock.now()).toISOString()} ${id} ${hash}\n`).catch((cause) => {
+      const reason = `the list of erasures cannot be written, so nothing is erased: ${(cause as Error).message}`;
+      throw new Failure("store_unavailable", "The erasure cannot be noted now.", { retryAfterS: 5, reason });
+    });
+  };
+  layer.forgetUser = async (...given) => {
+    const [account, userId, place] = given;
     const places = account === DEMO_ACCOUNT ? [] : await store.listPlaces(account, userId);
     // A stranger's guesses do not fill the list.
-    if (places.length > 0 || (place === undefined && (await hasGrants(store, account, userId)))) {
-      const { id, key } = keyRing.erasureKey;
-      const hash = hashOf(key, account, userId, place);
-      await add(`${new Date(clock.now()).toISOString()} ${id} ${hash}\n`).catch((cause) => {
-        const reason = `the list of erasures cannot be written, so nothing is erased: ${(cause as Error).message}`;
-        throw new Failure("store_unavailable", "The erasure cannot be noted now.", {
-          retryAfterS: 5,
-          reason,
-        });
-      });
-    }
-    return store.forgetUser(account, userId, place, writable);
+    if (places.length > 0 || (place === undefined && (await hasGrants(store, account, userId))))
+      await note(account, userId, place);
+    return store.forgetUser(...given);
+  };
+  // Who has only a name in what is shared is noted, too.
+  layer.write = async (request) => {
+    const [change] = request.changes;
+    if (change?.kind === "disown") await note(request.account, change.author);
+    return store.write(request);
   };
   return layer;
 }
@@ -69,7 +76,7 @@ export function erasuresIn(text: string): Erasure[] {
 
 /** Forgets again whom the entries name. */
 export async function eraseAgain(
-  { store, keyRing }: { store: Store; keyRing: KeyRing },
+  { store, keyRing, clock }: { store: Store; keyRing: KeyRing; clock: Clock },
   erasures: readonly Erasure[],
 ): Promise<ErasureReport> {
   const keys = new Map(
@@ -78,15 +85,27 @@ export async function eraseAgain(
   const wanted = new Set(erasures.map(({ hash }) => hash));
   const isWanted = (account: string, userId: string, place?: Place) =>
     [...keys.values()].some((key) => wanted.has(hashOf(key, account, userId, place)));
-  let erased = 0;
+  const erased = new Set<string>();
   const erase = async (account: string, userId: string, place?: Place) => {
     if (!isWanted(account, userId, place)) return false;
-    if (await store.forgetUser(account, userId, place)) erased += 1;
+    if (await store.forgetUser(account, userId, place)) erased.add([account, userId, place].join("\0"));
     return true;
+  };
+  /** Out of what is shared in a project. */
+  const eraseNames = async (account: string, userId: string) => {
+    const nowMs = clock.now();
+    const life = await store.readLife(account, userId, { nowMs });
+    const values: readonly Pick<EarlierFact, "author" | "endedBy">[] = [...life!.facts, ...life!.earlier];
+    for (const author of new Set(values.flatMap(({ author, endedBy }) => [author, endedBy]))) {
+      if (author === undefined || !isWanted(account, author)) continue;
+      await store.write({ account, userId, changes: [{ kind: "disown", author }], places: [], nowMs });
+      erased.add([account, author, undefined].join("\0"));
+    }
   };
   if (keys.size > 0) {
     for await (const { account, userId } of store.walkUsers()) {
       if (await erase(account, userId)) continue;
+      if (projectOfUser(userId) !== undefined) await eraseNames(account, userId);
       const places = await store.listPlaces(account, userId);
       // Of a worktree's place also the project, which may have nothing of its own.
       const candidates = new Set(
@@ -98,7 +117,7 @@ export async function eraseAgain(
     for (const { account, user, grant } of await store.listKeys())
       if (user !== null && grant !== undefined) await erase(account, user);
   }
-  return { erased, unreadable: erasures.filter(({ keyId }) => !keys.has(keyId)).length };
+  return { erased: erased.size, unreadable: erasures.filter(({ keyId }) => !keys.has(keyId)).length };
 }
 
 // Neither accounts, nor user ids, nor places hold U+0000.

@@ -14,6 +14,7 @@ import { checkAccount, checkIdentifier, checkNote } from "./identifiers.ts";
 import { KEY_PREFIX } from "./key-format.ts";
 import { checkLabelRecord } from "./label-terms.ts";
 import { checkMembers, checkProjectName } from "./project-records.ts";
+import { isMonthlyLimit } from "./quota.ts";
 import type { KeyGrant, KeyRecord, KeyRequest, LabelRecord, ProjectRecord } from "./records.ts";
 import { checkSharedName, checkUserName, invalidLine, type SharedLine, type UserLine } from "./user-lines.ts";
 
@@ -33,11 +34,12 @@ export interface LabelLine {
   readonly label: LabelRecord;
 }
 
-/** That an account is strict. */
+/** That an account is strict, and what all its keys together may write in a month. */
 export interface AccountLine {
   readonly kind: "account";
   readonly account: string;
-  readonly strict: true;
+  readonly strict?: true;
+  readonly monthlyLimit?: number;
 }
 
 /** That a project is shared, and by whom. */
@@ -165,9 +167,12 @@ function checkLabelLine({ account, label }: LabelLine): void {
   checkLabelRecord(label);
 }
 
-function checkAccountLine({ account, strict }: AccountLine): void {
-  if (typeof account !== "string" || strict !== true) throw invalidLine("the account has no name or strict");
+function checkAccountLine({ account, strict, monthlyLimit }: AccountLine): void {
+  if (typeof account !== "string" || ![true, undefined].includes(strict))
+    throw invalidLine("the account has no name, or its strict is not true");
   checkAccount(account);
+  if (monthlyLimit !== undefined && !isMonthlyLimit(monthlyLimit))
+    throw invalidLine("the account's limit is no whole number from 0 on, or too large");
 }
 
 function checkProjectLine({ account, project }: ProjectLine): void {

@@ -13,7 +13,8 @@ import { type EncodeResult, lifeEnd, quotaOf, requireStored, type WriteInput, wr
 import type { UserEvent } from "./events.ts";
 import { missingFact, namedLabel } from "./free-labels.ts";
 import { checkAuthor } from "./identifiers.ts";
-import { type FactName, nameOf } from "./law/user-memory.ts";
+import type { FactName } from "./law/found-user.ts";
+import { nameOf } from "./law/user-memory.ts";
 import { innermost, isInside, OWN_PLACE, type Person, placeFor } from "./places.ts";
 import type { EarlierFact, FactRecord, UserLife, View } from "./ports.ts";
 import type { Place, WriteScope } from "./records.ts";
@@ -153,23 +154,26 @@ function byTimeBackwards(a: EventMark, b: EventMark): number {
   return b.atMs - a.atMs || b.revision - a.revision || isBegun(a) - isBegun(b);
 }
 
-const NOBODY = { writtenBy: null, sessionId: null, author: undefined };
+function endedOf(author: string | undefined) {
+  return { writtenBy: null, sessionId: null, author };
+}
 
 function* eventsOf(life: UserLife | undefined, historyMax: number): Sliced<FactEvent[]> {
   const events: FactEvent[] = [];
   for (const { present, earlier } of (yield* lifeByFact(life, historyMax)).values()) {
     yield;
-    // Who renamed a fact, or ended a value, is not kept: its writer need not be the one.
+    // Who renamed a fact, or ended a value, is kept in a shared project alone: its writer need not be the one.
     const begun = valuesOf({ present, earlier }).map((fact, i): FactEvent => {
-      const { ended, value, former } = earlier[i - 1] ?? {};
+      const { ended, value, former, endedBy } = earlier[i - 1] ?? {};
       const parts = { ...partsOf(fact), atMs: fact.sinceMs };
-      if (ended === "renamed") return { ...parts, ...NOBODY, kind: ended, renamedFrom: former?.label };
+      if (ended === "renamed")
+        return { ...parts, ...endedOf(endedBy), kind: ended, renamedFrom: former?.label };
       return { ...parts, kind: "written", was: ended === "replaced" ? value : undefined };
     });
     const ended = earlier.flatMap((fact) =>
       fact.ended === "replaced" || fact.ended === "renamed"
         ? []
-        : [{ ...partsOf(fact), ...NOBODY, kind: fact.ended, atMs: fact.endedAtMs }],
+        : [{ ...partsOf(fact), ...endedOf(fact.endedBy), kind: fact.ended, atMs: fact.endedAtMs }],
     );
     events.push(...begun, ...ended);
   }

@@ -17,7 +17,6 @@ import {
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 /** Characters that change the direction of text: with them one text can look like another. */
 const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/;
-const BIDIRECTIONAL_FAULT = "must not contain bidirectional overrides";
 const NOTE_LENGTH_MAX = 512;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 export const ACCOUNT_LENGTH_MAX = 64;
@@ -26,8 +25,7 @@ const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH_MA
 
 /** user_id and session_id: 1 to 128 characters (code points), no control characters. */
 export function checkIdentifier(text: string, param: "user_id" | "session_id" | "user"): void {
-  const fault = identifierFault(text);
-  if (fault !== undefined) throw new Failure("invalid_request", `${param} ${fault}.`, { param });
+  refuse(param, identifierFault(text));
 }
 
 export function isIdentifier(text: string): boolean {
@@ -45,11 +43,8 @@ export function checkValue(
 
 /** Who wrote a fact: 1 to 64 characters, by the rules of values. */
 export function checkWriter(name: string): void {
-  const fault =
-    valueFault(name, Number.POSITIVE_INFINITY) ??
-    ([...name].length > WRITER_LENGTH_MAX ? `must have at most ${WRITER_LENGTH_MAX} characters` : undefined);
-  if (fault !== undefined)
-    throw new Failure("invalid_request", `written_by ${fault}.`, { param: "written_by" });
+  const fault = valueFault(name, Number.POSITIVE_INFINITY);
+  refuse("written_by", fault ?? lengthFault([...name].length, WRITER_LENGTH_MAX));
 }
 
 /** Who writes, and in which session. */
@@ -66,44 +61,27 @@ export function checkAuthor({
 
 export function checkIdempotencyKey(key: string): void {
   if (IDEMPOTENCY_KEY.test(key)) return;
-  throw new Failure(
-    "invalid_request",
-    `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} visible ASCII characters.`,
-    {
-      param: "Idempotency-Key",
-    },
-  );
+  refuse("Idempotency-Key", `must be 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} visible ASCII characters`);
 }
 
 /** Account names are the operator's: lower-case letters, digits, dot, underscore, hyphen. */
 export function checkAccount(account: string): void {
-  if (ACCOUNT.test(account)) return;
-  throw new Failure(
-    "invalid_request",
-    "An account is 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
-    { param: "account" },
-  );
+  if (!ACCOUNT.test(account)) throw nameFailure("An account", "account");
 }
 
 /** Names of operators have the form of those of accounts. */
 export function checkOperator(name: string): void {
-  if (ACCOUNT.test(name)) return;
-  throw new Failure(
-    "invalid_request",
-    "An operator's name is 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
-    { param: "name" },
-  );
+  if (!ACCOUNT.test(name)) throw nameFailure("An operator's name", "name");
+}
+
+function nameFailure(what: string, param: string): Failure {
+  const form = "is 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit";
+  return new Failure("invalid_request", `${what} ${form}.`, { param });
 }
 
 /** An operator's note on a key: the name and address of an approved request fit in. It may be empty. */
 export function checkNote(note: string): void {
-  const fault =
-    note === ""
-      ? undefined
-      : (valueFault(note, Number.POSITIVE_INFINITY) ??
-        (BIDIRECTIONAL.test(note) ? BIDIRECTIONAL_FAULT : undefined) ??
-        (note.length > NOTE_LENGTH_MAX ? `must have at most ${NOTE_LENGTH_MAX} characters` : undefined));
-  if (fault !== undefined) throw new Failure("invalid_request", `note ${fault}.`, { param: "note" });
+  if (note !== "") refuse("note", readableFault(note) ?? lengthFault(note.length, NOTE_LENGTH_MAX));
 }
 
 interface RequestTexts {
@@ -115,18 +93,15 @@ interface RequestTexts {
 /** Name, e-mail address and purpose of a request for a key: the operator reads and trusts them. */
 export function checkRequestTexts(texts: RequestTexts): void {
   const found = requestTextsFault(texts);
-  if (found !== undefined)
-    throw new Failure("invalid_request", `${found.param} ${found.fault}.`, { param: found.param });
+  if (found !== undefined) refuse(found.param, found.fault);
 }
 
 /** The first text that breaks a rule, and the rule. */
 export function requestTextsFault(texts: RequestTexts): { param: string; fault: string } | undefined {
   for (const param of ["name", "email", "purpose"] as const) {
     const text = texts[param];
-    const fault =
-      valueFault(text, Number.POSITIVE_INFINITY) ??
-      (BIDIRECTIONAL.test(text) ? BIDIRECTIONAL_FAULT : undefined) ??
-      (param === "email" && !EMAIL.test(text) ? "must have an @ and a dot behind it" : undefined);
+    const isAddress = param !== "email" || EMAIL.test(text);
+    const fault = readableFault(text) ?? (isAddress ? undefined : "must have an @ and a dot behind it");
     if (fault !== undefined) return { param, fault };
   }
   return undefined;
@@ -136,10 +111,7 @@ export function identifierFault(text: string): string | undefined {
   if (text.length === 0) return "must not be empty";
   if (!text.isWellFormed()) return "must be well-formed Unicode, without lone surrogates";
   if (CONTROL.test(text)) return "must not contain control characters";
-  if (text.length > USER_ID_LENGTH_MAX && [...text].length > USER_ID_LENGTH_MAX) {
-    return `must have at most ${USER_ID_LENGTH_MAX} characters`;
-  }
-  return undefined;
+  return text.length > USER_ID_LENGTH_MAX ? lengthFault([...text].length, USER_ID_LENGTH_MAX) : undefined;
 }
 
 export function valueFault(value: string, bytesMax: number): string | undefined {
@@ -153,4 +125,18 @@ export function valueFault(value: string, bytesMax: number): string | undefined 
     return `must have at most ${bytesMax} bytes of UTF-8`;
   }
   return undefined;
+}
+
+/** Of a text that an operator reads. */
+function readableFault(text: string): string | undefined {
+  const fault = valueFault(text, Number.POSITIVE_INFINITY);
+  return fault ?? (BIDIRECTIONAL.test(text) ? "must not contain bidirectional overrides" : undefined);
+}
+
+function lengthFault(length: number, most: number): string | undefined {
+  return length > most ? `must have at most ${most} characters` : undefined;
+}
+
+function refuse(param: string, fault: string | undefined): void {
+  if (fault !== undefined) throw new Failure("invalid_request", `${param} ${fault}.`, { param });
 }

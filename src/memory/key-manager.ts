@@ -12,11 +12,20 @@ import { labelPatterns } from "../base/label-patterns.ts";
 import { withThousands } from "../base/thousands.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { unusedAccounts } from "./account-names.ts";
+import { noteOn } from "./audit.ts";
 import { checkAccount, checkIdentifier, checkNote, checkRequestTexts } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
 import type { FactStore, KeyStore } from "./ports.ts";
-import { accountCounter, dayOf, quotaWindow } from "./quota.ts";
-import type { AccountRecord, AddKeyOutcome, KeyAccess, KeyRecord, KeyRequest } from "./records.ts";
+import { accountCounter, dayOf, isMonthlyLimit, MONTHLY_LIMIT_MAX, quotaWindow } from "./quota.ts";
+import type {
+  AccountRecord,
+  AddKeyOutcome,
+  AuditNote,
+  KeyAccess,
+  KeyChange,
+  KeyRecord,
+  KeyRequest,
+} from "./records.ts";
 import { usedOnDays } from "./usage.ts";
 
 export interface NewKey {
@@ -64,7 +73,6 @@ type ManagedStore = KeyStore & Pick<FactStore, "walkUsers">;
 const OPEN_REQUESTS_MAX = 1_000;
 /** Keys and users of an account are counted no further. */
 const COUNT_MAX = 1_000;
-const LIMIT_MAX = 1_000_000_000_000;
 
 export class KeyManager {
   readonly #store: ManagedStore;
@@ -80,9 +88,11 @@ export class KeyManager {
     this.#tier = tier;
   }
 
-  async create(wanted: NewKey): Promise<MadeKey> {
+  /** @param audit here and below: stored with the change */
+  async create(wanted: NewKey, audit?: AuditNote): Promise<MadeKey> {
     const made = this.#newKey(wanted);
-    assertAdded(await this.#store.addKey(made.record));
+    const { id: keyId, account } = made.record;
+    assertAdded(await this.#store.addKey(made.record, undefined, noteOn(audit, account, { keyId })));
     return made;
   }
 
@@ -118,14 +128,20 @@ export class KeyManager {
     return { key, record };
   }
 
-  async revoke(id: string): Promise<KeyRecord> {
-    const record = known(await this.#store.changeKey(id, { revokedAtMs: this.#clock.now() }));
+  async #change(id: string, change: KeyChange, audit: AuditNote | undefined): Promise<KeyRecord> {
+    // The account of a key never changes.
+    const account = audit && (await this.#store.readKey(id))?.account;
+    return known(await this.#store.changeKey(id, change, noteOn(audit, account, { keyId: id })));
+  }
+
+  async revoke(id: string, audit?: AuditNote): Promise<KeyRecord> {
+    const record = await this.#change(id, { revokedAtMs: this.#clock.now() }, audit);
     assert(record.id === id && record.revokedAtMs !== null, "the key that was named is revoked");
     return record;
   }
 
-  async expire(id: string, expiresAtMs: number | null): Promise<KeyRecord> {
-    const record = known(await this.#store.changeKey(id, { expiresAtMs }));
+  async expire(id: string, expiresAtMs: number | null, audit?: AuditNote): Promise<KeyRecord> {
+    const record = await this.#change(id, { expiresAtMs }, audit);
     assert(
       record.id === id && record.expiresAtMs === expiresAtMs,
       "the key that was named has the new expiry",
@@ -134,20 +150,24 @@ export class KeyManager {
   }
 
   /** What the key has used in this month counts. */
-  async changeTier(id: string, tier: Tier): Promise<KeyRecord> {
+  async changeTier(id: string, tier: Tier, audit?: AuditNote): Promise<KeyRecord> {
     const { month } = quotaWindow(this.#clock.now());
-    return known(await this.#store.changeKey(id, { tier, month }));
+    return this.#change(id, { tier, month }, audit);
   }
 
   /** All keys of the account together, in place of what each of their tiers allows; null: as the tiers say. */
-  async limitAccount(account: string, monthlyLimit: number | null): Promise<AccountRecord> {
+  async limitAccount(
+    account: string,
+    monthlyLimit: number | null,
+    audit?: AuditNote,
+  ): Promise<AccountRecord> {
     checkAccount(account);
-    if (monthlyLimit !== null && !(monthlyLimit >= 0 && monthlyLimit <= LIMIT_MAX)) {
-      const detail = `monthly_limit is a whole number from 0 to ${withThousands(LIMIT_MAX)}, or null.`;
+    if (monthlyLimit !== null && !isMonthlyLimit(monthlyLimit)) {
+      const detail = `monthly_limit is a whole number from 0 to ${withThousands(MONTHLY_LIMIT_MAX)}, or null.`;
       throw new Failure("invalid_request", detail, { param: "monthly_limit" });
     }
     const { month } = quotaWindow(this.#clock.now());
-    const record = await this.#store.changeAccount(account, monthlyLimit, month);
+    const record = await this.#store.changeAccount(account, monthlyLimit, month, audit);
     if (record === undefined)
       throw new Failure("not_found", `There is no account ${account}.`, { param: "account" });
     return record;
@@ -225,18 +245,22 @@ export class KeyManager {
     return this.#store.listKeyRequests();
   }
 
-  async approve(id: string, wanted: Approval): Promise<MadeKey> {
+  async approve(id: string, wanted: Approval, audit?: AuditNote): Promise<MadeKey> {
     const request = (await this.#store.listKeyRequests()).find((candidate) => candidate.id === id);
     if (request?.status !== "open") throw notOpen();
     const { account } = wanted;
-    if (account === undefined) return this.#approveUnnamed(request, wanted);
-    const made = await this.#approveInto(account, request, wanted);
+    if (account === undefined) return this.#approveUnnamed(request, wanted, audit);
+    const made = await this.#approveInto(account, request, wanted, audit);
     if (made === undefined) throw await this.#accountExists(account);
     return made;
   }
 
   /** Into a new account whose name nobody uses. */
-  async #approveUnnamed(request: KeyRequest, wanted: Approval): Promise<MadeKey> {
+  async #approveUnnamed(
+    request: KeyRequest,
+    wanted: Approval,
+    audit: AuditNote | undefined,
+  ): Promise<MadeKey> {
     if (wanted.join) {
       const detail = "An approval with join needs the name of the account.";
       throw new Failure("invalid_request", detail, { param: "account" });
@@ -244,7 +268,7 @@ export class KeyManager {
     const accounts = await this.#store.listAccounts();
     const names = unusedAccounts(request.email, new Set(accounts.map(({ account }) => account)));
     for (;;) {
-      const made = await this.#approveInto(names.next().value, request, wanted);
+      const made = await this.#approveInto(names.next().value, request, wanted, audit);
       if (made !== undefined) return made;
       // The name has facts and no key, or another approval has just taken it.
     }
@@ -254,7 +278,12 @@ export class KeyManager {
    * The store checks and decides in one step: of two approvals at once, the refused one leaves nothing behind.
    * @returns undefined where the account is to be new and exists
    */
-  async #approveInto(account: string, request: KeyRequest, wanted: Approval): Promise<MadeKey | undefined> {
+  async #approveInto(
+    account: string,
+    request: KeyRequest,
+    wanted: Approval,
+    audit: AuditNote | undefined,
+  ): Promise<MadeKey | undefined> {
     const made = this.#newKey({
       ...wanted,
       account,
@@ -262,7 +291,8 @@ export class KeyManager {
       note: wanted.note ?? `${request.name} <${request.email}>`,
     });
     const approval = { requestId: request.id, account: wanted.join ? "existing" : "new" } as const;
-    const outcome = await this.#store.addKey(made.record, approval);
+    const note = noteOn(audit, account, { keyId: made.record.id });
+    const outcome = await this.#store.addKey(made.record, approval, note);
     if (outcome === "account_exists") return undefined;
     if (outcome === "account_missing")
       throw new Failure("not_found", `There is no account ${account}.`, { param: "account" });
@@ -283,14 +313,14 @@ export class KeyManager {
     return new Failure("account_exists", detail, { param: "account" });
   }
 
-  async deleteRequest(id: string): Promise<void> {
-    if (!(await this.#store.deleteKeyRequest(id)))
+  async deleteRequest(id: string, audit?: AuditNote): Promise<void> {
+    if (!(await this.#store.deleteKeyRequest(id, audit)))
       throw new Failure("not_found", "There is no request with this id.", { param: "id" });
   }
 
-  async decline(id: string): Promise<KeyRequest> {
+  async decline(id: string, audit?: AuditNote): Promise<KeyRequest> {
     const decision = { status: "declined", decidedAtMs: this.#clock.now(), keyId: null } as const;
-    const request = await this.#store.decideKeyRequest(id, decision);
+    const request = await this.#store.decideKeyRequest(id, decision, audit);
     if (request === undefined) throw notOpen();
     assert(request.id === id && request.status === "declined", "the request that was named is declined");
     return request;

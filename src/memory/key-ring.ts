@@ -58,6 +58,11 @@ export class KeyRing {
     return this.#secrets("@events");
   }
 
+  /** For the hashes of persons in the audit: the last makes them, and all find those that were made. */
+  get auditSecrets(): readonly Uint8Array[] {
+    return this.#masters.map(({ id, material }) => deriveBlockKey(material, id, "@audit").material);
+  }
+
   /** For what applications are given. */
   get grantSecrets(): readonly Uint8Array[] {
     return this.#secrets("@grants");

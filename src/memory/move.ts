@@ -7,13 +7,14 @@
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/errors.ts";
+import { TIME_MS_MAX } from "../base/limits.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import { allFreeLabels } from "./free-label-list.ts";
 import { requestTextsFault } from "./identifiers.ts";
+import { ALL_DAYS } from "./import-settings.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
-import { quotaWindow } from "./quota.ts";
-import type { KeyRequest } from "./records.ts";
-import { ALL_DAYS, accountsWithKeys, exportLines, inBatches, lineImport } from "./transfer.ts";
+import type { AuditNote, AuditQuery, KeyRequest } from "./records.ts";
+import { accountsWithKeys, exportLines, inBatches, lineImport } from "./transfer.ts";
 
 export interface MoveReport {
   readonly keys: number;
@@ -26,6 +27,7 @@ export interface MoveReport {
 }
 
 const DIFFERENCES_MAX = 100;
+const AUDIT_PAGE = 500;
 
 export async function moveStore(
   from: Store,
@@ -40,10 +42,8 @@ export async function moveStore(
     await importLine(JSON.stringify(line));
     if (line.kind === "user") options.step("copied");
   });
-  const { month } = quotaWindow(options.nowMs);
-  for (const { account, monthlyLimit } of await from.listAccounts())
-    if (monthlyLimit !== undefined) await to.changeAccount(account, monthlyLimit, month);
   for (const operator of await from.operators.list()) await to.operators.add(operator);
+  for await (const note of auditOf(from)) await to.audit.add(note);
   return compareStores(from, to, { nowMs: options.nowMs, step: () => options.step("compared") });
 }
 
@@ -65,6 +65,11 @@ export async function compareStores(
       await to.readDailyUsage(id, ...ALL_DAYS),
     );
   }
+  await inBatches(auditOf(from), async (note) => {
+    const { id, atMs, operation } = note.entry;
+    const [copied] = await to.audit.read({ sinceMs: atMs, before: { atMs, id: `${id}~` }, limit: 1 });
+    check(`the entry ${id} of the audit, ${operation}`, note, copied);
+  });
   check("the operators", await from.operators.list(), await to.operators.list());
   for (const { account, monthlyLimit } of await from.listAccounts()) {
     const copied = await to.readAccount(account);
@@ -107,6 +112,14 @@ export async function compareStores(
   for await (const { account } of to.walkUsers()) if (account !== DEMO_ACCOUNT) found += 1;
   check(`the number of users: ${users} and ${found}`, users, found);
   return { keys: keys.length, users, facts, leftOut, differences };
+}
+
+async function* auditOf(store: Store): AsyncGenerator<AuditNote> {
+  for (let before: AuditQuery["before"] | undefined = { atMs: TIME_MS_MAX }; before !== undefined; ) {
+    const page = await store.audit.read({ sinceMs: 0, before, limit: AUDIT_PAGE });
+    yield* page;
+    before = page.at(-1)?.entry;
+  }
 }
 
 /** Those that an import takes, and those that it leaves out. */

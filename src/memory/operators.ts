@@ -9,7 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { checkOperator } from "./identifiers.ts";
 import type { Store } from "./ports.ts";
-import type { KeyAccess, OperatorRecord } from "./records.ts";
+import type { AuditNote, KeyAccess, OperatorRecord } from "./records.ts";
 
 export interface Operator {
   readonly name: string;
@@ -59,7 +59,11 @@ export class Operators {
   }
 
   /** The token is here and nowhere else. */
-  async add(name: string, access: KeyAccess): Promise<{ token: string; record: OperatorRecord }> {
+  async add(
+    name: string,
+    access: KeyAccess,
+    audit?: AuditNote,
+  ): Promise<{ token: string; record: OperatorRecord }> {
     checkOperator(name);
     if (name === ADMIN.name || name === OWNER.name)
       throw new Failure(
@@ -71,7 +75,7 @@ export class Operators {
       );
     const token = PREFIX + randomBytes(TOKEN_BYTES).toString("base64url");
     const record = { name, access, hash: hashOfToken(token), createdAtMs: this.#clock.now() };
-    if (!(await this.#store.operators.add(record)))
+    if (!(await this.#store.operators.add(record, audit)))
       throw new Failure(
         "conflict",
         `There is an operator ${name}. To give them another token, remove them first.`,
@@ -82,8 +86,8 @@ export class Operators {
     return { token, record };
   }
 
-  async remove(name: string): Promise<void> {
-    if (!(await this.#store.operators.remove(name)))
+  async remove(name: string, audit?: AuditNote): Promise<void> {
+    if (!(await this.#store.operators.remove(name, audit)))
       throw new Failure("not_found", `There is no operator ${name}.`, { param: "name" });
   }
 }

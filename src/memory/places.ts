@@ -74,6 +74,11 @@ export function scopeIn(place: Place, places: readonly Place[]): Scope {
   return place === places[1] ? "project" : "worktree";
 }
 
+/** Neither the person's own, nor a worktree's. */
+export function isProject(place: Place): boolean {
+  return place !== OWN_PLACE && !place.includes("/");
+}
+
 /** Whether a place is another, or inside it. */
 export function isInside(place: Place, outer: Place): boolean {
   return place === outer || place.startsWith(`${outer}/`);

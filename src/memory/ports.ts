@@ -15,6 +15,8 @@ import type {
   AccountRecord,
   AddKeyOutcome,
   AddLabelOutcome,
+  AuditNote,
+  AuditStore,
   ChangeLabelOutcome,
   EndedFact,
   FreeLabel,
@@ -96,6 +98,8 @@ export interface WriteRequest {
   /** The places whose labels the outcome counts. */
   readonly places: readonly Place[];
   readonly nowMs: number;
+  /** Stored with it where it changes something. */
+  readonly audit?: AuditNote | undefined;
   /** Its user must share this project when it is written. Its place is a shared one (shared-places.ts). */
   readonly shared?: SharedProject | undefined;
   /** The groups whose labels are counted, and rolled back; absent: all. What a change names is in them. */
@@ -300,13 +304,15 @@ export interface FactStore {
   saveVectors(account: string, userId: string, vectors: readonly PlacedVector[]): Promise<void>;
   /**
    * Forgets a user; with `place`, only that place and those inside it. History goes too, and what the user has allowed to
-   * applications, unless only a place is forgotten. Undefined where there was nothing. `writable`: as of a write.
+   * applications and the name in the audit, unless only a place is forgotten. Undefined where there was nothing. `writable` and
+   * `audit`: as of a write.
    */
   forgetUser(
     account: string,
     userId: string,
     place?: Place,
     writable?: Writable,
+    audit?: AuditNote,
   ): Promise<ErasedUser | undefined>;
   /** Users in the order of the store, of one account or of all; what changes meanwhile may or may not be seen. */
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }>;
@@ -317,30 +323,40 @@ export interface FactStore {
   ): Promise<string[]>;
 }
 
+/** Here and below: an audit note is stored in the transaction of its change, and only where there is one. */
 export interface LabelStore {
   /** In channel order. */
   readLabels(account: string): MaybePromise<readonly LabelRecord[]>;
   /** Gives the label its channel (label-records.ts). One that exists stays as it is, whatever its terms. */
-  addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome>;
+  addLabel(account: string, label: Omit<LabelRecord, "channel">, audit?: AuditNote): Promise<AddLabelOutcome>;
   /** Changes what is there. @param base what a standard label has before its first change */
-  changeLabel(account: string, base: LabelRecord, change: LabelChange): Promise<ChangeLabelOutcome>;
+  changeLabel(
+    account: string,
+    base: LabelRecord,
+    change: LabelChange,
+    audit?: AuditNote,
+  ): Promise<ChangeLabelOutcome>;
   /**
    * Removes an own label, unless a user of the account has a fact or a history with it. A write at the same time comes
    * before, and keeps the label, or after, and is refused (`label_gone`).
    */
-  removeLabel(account: string, label: string): Promise<RemoveLabelOutcome>;
+  removeLabel(account: string, label: string, audit?: AuditNote): Promise<RemoveLabelOutcome>;
   /** Whether the persons of an account make no labels. */
   readStrict(account: string): MaybePromise<boolean>;
-  changeStrict(account: string, isStrict: boolean): Promise<void>;
+  changeStrict(account: string, isStrict: boolean, audit?: AuditNote): Promise<void>;
 }
 
 export interface ProjectStore {
   /** By name. */
   readProjects(account: string): MaybePromise<readonly ProjectRecord[]>;
   /** Makes or changes one; undefined where the account has no room for a new one. Writes of its members come before, or after. */
-  changeProject(account: string, change: ProjectChange): Promise<ProjectRecord | undefined>;
+  changeProject(
+    account: string,
+    change: ProjectChange,
+    audit?: AuditNote,
+  ): Promise<ProjectRecord | undefined>;
   /** Removes one unless something is shared in it. A write at the same time comes before, or is refused. */
-  removeProject(account: string, project: string): Promise<RemoveProjectOutcome>;
+  removeProject(account: string, project: string, audit?: AuditNote): Promise<RemoveProjectOutcome>;
 }
 
 export interface KeyStore {
@@ -352,14 +368,15 @@ export interface KeyStore {
    * Adds the key, and its account where it is new. A key that has the id or the hash already stays as it is
    * ("key_exists"). With an approval the request is decided in the same step. Anything but "added" has changed nothing.
    */
-  addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome>;
-  changeKey(id: string, change: KeyChange): Promise<KeyRecord | undefined>;
+  addKey(record: KeyRecord, approval?: KeyApproval, audit?: AuditNote): Promise<AddKeyOutcome>;
+  changeKey(id: string, change: KeyChange, audit?: AuditNote): Promise<KeyRecord | undefined>;
   readAccount(account: string): MaybePromise<AccountRecord | undefined>;
   /** Limits an account that exists as a whole, or no more (null). What its keys have used in the month counts. */
   changeAccount(
     account: string,
     monthlyLimit: number | null,
     month: string,
+    audit?: AuditNote,
   ): Promise<AccountRecord | undefined>;
   /** Replaces a grant that is still as it was `before`, and whose key is not revoked; false where it is not. */
   changeGrant(id: string, before: KeyGrant, after: KeyGrant): Promise<boolean>;
@@ -370,6 +387,7 @@ export interface KeyStore {
     account: string,
     user: string,
     nowMs: number,
+    audit?: AuditNote,
   ): Promise<EndedGrants & { readonly removed: number }>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
   /**
@@ -388,9 +406,10 @@ export interface KeyStore {
   decideKeyRequest(
     id: string,
     decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
+    audit?: AuditNote,
   ): Promise<KeyRequest | undefined>;
   /** False where there is none. */
-  deleteKeyRequest(id: string): Promise<boolean>;
+  deleteKeyRequest(id: string, audit?: AuditNote): Promise<boolean>;
 }
 
 /** A database server that takes writes, and the number of its timeline, which grows with each fail-over. */
@@ -403,17 +422,18 @@ export interface OperatorStore {
   /** By name. */
   list(): MaybePromise<readonly OperatorRecord[]>;
   /** False where one has the name. */
-  add(record: OperatorRecord): Promise<boolean>;
+  add(record: OperatorRecord, audit?: AuditNote): Promise<boolean>;
   /** False where there is none. */
-  remove(name: string): Promise<boolean>;
+  remove(name: string, audit?: AuditNote): Promise<boolean>;
 }
 
 export interface Store extends FactStore, LabelStore, ProjectStore, KeyStore {
   readonly operators: OperatorStore;
+  readonly audit: AuditStore;
   /** Rejects while the store cannot be written to. */
   probe(): Promise<void>;
   statistics(): MaybePromise<StoreStatistics>;
-  /** Removes what has expired: idempotency records, and facts, which become history. */
+  /** Removes what has expired: idempotency records, entries of the audit, and facts, which become history. */
   sweep(nowMs: number): Promise<readonly EndedFact[]>;
   /** Of a sweep the facts alone: a page of those that expired first. Empty where none is left. */
   endFacts(nowMs: number): Promise<readonly EndedFact[]>;

@@ -23,7 +23,7 @@ export async function moveProject(
 ): Promise<number> {
   const { userId, from, to } = input;
   for (const [param, project] of Object.entries({ from, to }))
-    checkProjectName(account, input, param, project);
+    checkMovedProject(account, input, param, project);
   if (from === to) return 0;
   const changes = [{ kind: "move", from, to } as const];
   const outcome = await store.write({ account, userId, changes, places: [], nowMs: clock.now() });
@@ -32,7 +32,7 @@ export async function moveProject(
   return outcome.report.moved;
 }
 
-function checkProjectName(account: string, { userId }: MoveInput, param: string, project: string): void {
+function checkMovedProject(account: string, { userId }: MoveInput, param: string, project: string): void {
   if (project.includes("/"))
     throw new Failure("invalid_request", `${param} must be a project, without a worktree.`, { param });
   viewOf(account, { userId, project }, 0);

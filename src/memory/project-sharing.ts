@@ -11,8 +11,9 @@ import { SHARED_PROJECTS_MAX } from "../base/limits.ts";
 import { withThousands } from "../base/thousands.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { isMember } from "./law/sharing.ts";
+import { isNamed } from "./law/user-memory.ts";
 import { OWN_PLACE } from "./places.ts";
-import type { MoveChange, SharedProject } from "./ports.ts";
+import type { EarlierFact, FactRecord, MoveChange, SharedProject } from "./ports.ts";
 import { checkMembers, checkProjectName } from "./project-records.ts";
 import type { KeyAccess, ProjectRecord } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
@@ -142,8 +143,8 @@ export async function disown(
     const userId = projectUser(project);
     // Most projects do not have the name: they need not be locked.
     const life = await store.readLife(account, userId, { nowMs: clock.now(), place: OWN_PLACE });
-    const isNamed = (fact: { readonly author?: string | undefined }) => fact.author === author;
-    if (!life?.facts.some(isNamed) && !life?.earlier.some(isNamed)) continue;
+    const isOfAuthor = (fact: FactRecord | EarlierFact) => isNamed(fact, author);
+    if (!life?.facts.some(isOfAuthor) && !life?.earlier.some(isOfAuthor)) continue;
     const changes = [{ kind: "disown", author } as const];
     const outcome = await store.write({ account, userId, changes, places: [], nowMs: clock.now() });
     assert(outcome.outcome === "stored" && outcome.report?.disowned !== undefined, "it is reported");

@@ -5,6 +5,13 @@
 
 import { assert } from "../base/assert.ts";
 
+export const MONTHLY_LIMIT_MAX = 1_000_000_000_000;
+
+/** What an account as a whole may be limited to. */
+export function isMonthlyLimit(limit: number): boolean {
+  return Number.isSafeInteger(limit) && limit >= 0 && limit <= MONTHLY_LIMIT_MAX;
+}
+
 export interface QuotaWindow {
   /** YYYY-MM */
   readonly month: string;

@@ -194,6 +194,71 @@ export interface EndedFact {
   readonly endedAtMs: number;
 }
 
+/**
+ * Who has changed what, and when: names only, never a value. A person is a keyed hash here. The name to it is kept apart, and
+ * goes when the person is erased. (audit.ts)
+ */
+export interface AuditEntry {
+  /** With the moment it names the entry: the same change stored twice is one entry. */
+  readonly id: string;
+  readonly atMs: number;
+  readonly operation: string;
+  /** null: what belongs to no account. */
+  readonly account: string | null;
+  readonly by: {
+    readonly keyId?: string;
+    readonly operator?: string;
+    /** Whom the key, the token or the connected application is bound to. */
+    readonly person?: string;
+  };
+  readonly of: AuditedThings;
+  readonly address: string | null;
+  readonly requestId: string;
+}
+
+/** What an entry is about, by its names. */
+export interface AuditedThings {
+  readonly user?: string;
+  readonly members?: readonly string[];
+  readonly project?: string;
+  readonly label?: string;
+  readonly set?: string;
+  readonly keyId?: string;
+  readonly requestId?: string;
+  readonly operator?: string;
+}
+
+export interface PersonName {
+  readonly hash: string;
+  readonly account: string;
+  readonly name: string;
+}
+
+/** An entry, with the names of its persons: what a change brings along to be stored in its transaction. */
+export interface AuditNote {
+  readonly entry: AuditEntry;
+  readonly names: readonly PersonName[];
+}
+
+export interface AuditQuery {
+  readonly account?: string | undefined;
+  readonly operation?: string | undefined;
+  /** Entries by or about a person: those with one of these hashes, or with one that the name is kept for. */
+  readonly person?: { readonly name: string; readonly hashes: readonly string[] } | undefined;
+  /** From this moment on. */
+  readonly sinceMs: number;
+  /** Before this moment; with an id, before that entry. */
+  readonly before: { readonly atMs: number; readonly id?: string | undefined };
+  readonly limit: number;
+}
+
+export interface AuditStore {
+  /** What has no change to be stored with. */
+  add(note: AuditNote): Promise<void>;
+  /** The newest first. */
+  read(query: AuditQuery): Promise<AuditNote[]>;
+}
+
 export type EventKind = "written" | "forgotten" | "expired";
 
 /** Something that happened to a fact, as stores record it for listeners. */

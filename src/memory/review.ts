@@ -39,6 +39,6 @@ async function acceptedBefore(
   const ended = earlier.findLastIndex((value) => value.ended === "forgotten" || value.ended === "expired");
   const found = earlier.slice(ended + 1).findLast(({ origin }) => origin !== "read");
   if (found === undefined || !isLive(found, nowMs)) return undefined;
-  const { ended: _ended, endedAtMs: _endedAtMs, former: _former, ...fact } = found;
+  const { ended: _ended, endedAtMs: _endedAtMs, former: _former, endedBy: _endedBy, ...fact } = found;
   return number === undefined ? fact : { ...fact, number };
 }

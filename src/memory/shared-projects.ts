@@ -5,12 +5,12 @@
  */
 
 import { BoundedCache } from "../base/bounded-cache.ts";
+import type { Clock } from "../base/clock.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import { isMember } from "./law/sharing.ts";
 import { type Person, viewOf, withShared } from "./places.ts";
 import type { KeyStore, ProjectStore, View } from "./ports.ts";
 import type { ProjectRecord } from "./records.ts";
-import type { MemoryServices } from "./services.ts";
 
 const CACHE_ENTRIES_MAX = 10_000;
 
@@ -56,7 +56,7 @@ export class SharedProjects {
 
 /** The view of a call, with what is shared in its project where its user shares it. */
 export function viewFor(
-  { projects, clock }: Pick<MemoryServices, "projects" | "clock">,
+  { projects, clock }: { readonly projects: SharedProjects; readonly clock: Clock },
   account: string,
   person: Person,
 ): MaybePromise<View> {

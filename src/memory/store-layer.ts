@@ -13,6 +13,10 @@ export class StoreLayer implements Store {
     return this.#below.operators;
   }
 
+  get audit(): Store["audit"] {
+    return this.#below.audit;
+  }
+
   readFact: Store["readFact"] = (...given) => this.#below.readFact(...given);
   readUser: Store["readUser"] = (...given) => this.#below.readUser(...given);
   readStamp: Store["readStamp"] = (...given) => this.#below.readStamp(...given);

@@ -10,26 +10,33 @@ import { setImmediate } from "node:timers/promises";
 import { ACCOUNT_DEFAULT } from "../base/account.ts";
 import { Failure } from "../base/errors.ts";
 import { FairTurns } from "../base/fair-turns.ts";
-import { CHANNEL_COUNT } from "../base/limits.ts";
 import { inSlices } from "../base/slices.ts";
 import type { AtStep } from "../base/steps.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import {
+  type AccountLine,
   atLine,
   checkLine,
-  type DayUsage,
   type ExportLine,
-  type LabelLine,
   type NumberedLine,
   numberedLines,
-  type ProjectLine,
   parseLine,
 } from "./export-lines.ts";
 import { allFreeLabels } from "./free-label-list.ts";
-import { requestTextsFault } from "./identifiers.ts";
-import { type AccountLabels, Labels } from "./labels.ts";
+import {
+  ALL_DAYS,
+  type Imported,
+  importAccount,
+  importKey,
+  importLabel,
+  importProject,
+  importRequest,
+  isSetting,
+  type NotTaken,
+} from "./import-settings.ts";
+import { Labels } from "./labels.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
-import type { FreeLabel, KeyRecord, KeyRequest } from "./records.ts";
+import type { FreeLabel, KeyRecord } from "./records.ts";
 import {
   checkUserLine,
   importUserLine,
@@ -38,28 +45,6 @@ import {
   userLineOf,
   writtenLine,
 } from "./user-lines.ts";
-
-/** What an import of a line has written. */
-interface Imported {
-  readonly facts?: number;
-  readonly keys?: number;
-  readonly requests?: number;
-  readonly leftOut?: string;
-  /** What comes in only with `withKeys`. */
-  readonly notTaken?: keyof NotTaken;
-  /** A label that its account did not have. */
-  readonly labelAdded?: string;
-}
-
-/** How many lines of each kind were left for `withKeys`. */
-export interface NotTaken {
-  keys: number;
-  requests: number;
-  /** What an account has changed of a standard label, that it is strict, and labels of accounts that are not there. */
-  settings: number;
-  /** Of accounts that are not there. */
-  users: number;
-}
 
 export interface ImportReport {
   /** That were read. */
@@ -77,8 +62,6 @@ interface LineImportOptions {
   /** Takes keys, requests for keys, settings and new accounts, too. */
   readonly withKeys?: boolean | undefined;
 }
-
-export const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
 
 export interface ExportOptions {
   readonly nowMs: number;
@@ -131,9 +114,19 @@ export async function accountsWithKeys(store: Store): Promise<Set<string>> {
   return new Set([...named, ACCOUNT_DEFAULT]);
 }
 
-/** What an account has settled: its labels, and whether there are no others. A user's export has the labels alone. */
+/** Nothing where the account has settled nothing. */
+async function* settingsLines(store: Store, account: string): AsyncGenerator<AccountLine> {
+  const monthlyLimit = (await store.readAccount(account))?.monthlyLimit;
+  const settings = {
+    ...((await store.readStrict(account)) ? ({ strict: true } as const) : {}),
+    ...(monthlyLimit === undefined ? {} : { monthlyLimit }),
+  };
+  if (Object.keys(settings).length > 0) yield { kind: "account", account, ...settings };
+}
+
+/** What an account has settled: its limit, its labels, and whether there are no others. A user's export has the labels alone. */
 async function* accountLines(store: Store, account: string, isWhole: boolean): AsyncGenerator<ExportLine> {
-  if (isWhole && (await store.readStrict(account))) yield { kind: "account", account, strict: true };
+  if (isWhole) yield* settingsLines(store, account);
   if (isWhole)
     for (const project of await store.readProjects(account)) yield { kind: "project", account, project };
   for (const record of await store.readLabels(account)) {
@@ -246,20 +239,26 @@ export function lineImport(
   const turn = () => turns.next("");
   /** Labels are added one after the other, and before the users that come after them. */
   let labelled: Promise<Imported> = Promise.resolve({});
+  /** An account is there when its keys are. */
+  let keyed: Promise<unknown> = Promise.resolve();
   return async (text) => {
     if (text.length > SHORT_LENGTH) await turn();
     const line = parseLine(text);
     const notTaken = withKeys ? undefined : await kindNotTaken(line, isThere);
     if (notTaken !== undefined) return { notTaken };
     checkLine(line);
-    if (line.kind === "key") return importKey(store, line.key, line.usage ?? []);
+    if (line.kind === "key") {
+      const imported = importKey(store, line.key, line.usage ?? []);
+      keyed = Promise.allSettled([keyed, imported]);
+      return imported;
+    }
     if (line.kind === "label") {
       labelled = labelled.then(async () => importLabel(store, line, await labels.of(line.account)));
       return labelled;
     }
     if (line.kind === "account") {
-      await store.changeStrict(line.account, line.strict);
-      return {};
+      await keyed;
+      return importAccount(store, line, nowMs);
     }
     if (line.kind === "project") return importProject(store, line);
     if (line.kind === "user" || line.kind === "shared") {
@@ -287,14 +286,6 @@ async function kindNotTaken(
   return line.kind === "label" ? "settings" : "users";
 }
 
-/** What an account has changed of a standard label, that it is strict, and which projects it shares, with what is shared. */
-function isSetting(line: ExportLine): boolean {
-  return (
-    ["account", "project", "shared"].includes(line.kind) ||
-    (line.kind === "label" && line.label.channel < CHANNEL_COUNT)
-  );
-}
-
 /** Whether an account has, or had, a key, or has facts. The default one is in every data folder. */
 function accountsThere(store: Store): (account: string) => Promise<boolean> {
   let withKey: Promise<Set<string>> | undefined;
@@ -310,76 +301,6 @@ function accountsThere(store: Store): (account: string) => Promise<boolean> {
     asked.set(account, found);
     return found;
   };
-}
-
-async function importKey(store: Store, line: KeyRecord, usage: readonly DayUsage[]): Promise<Imported> {
-  const { id, account, tier, hash, prefix, note, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = line;
-  const times = { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs };
-  // A line may leave them out: then the key is bound to nobody.
-  const { user = null, access = "write", groups, grant } = line;
-  const key = {
-    ...{ id, account, tier, hash, prefix, note, user, access, ...times },
-    ...(groups === undefined ? {} : { groups }),
-    ...(grant === undefined ? {} : { grant }),
-  };
-  const outcome = await store.addKey(key);
-  const known = outcome === "added" ? key : await store.findKey(hash);
-  if (known === undefined) return { leftOut: `the key ${id} of account ${account}: another key has this id` };
-  // Only what is missing: an import may be repeated.
-  const counts = new Map(
-    (await store.readDailyUsage(known.id, ...ALL_DAYS)).map(({ day, count }) => [day, count]),
-  );
-  const missing = usage.map(({ day, count }) => ({ day, count: count - (counts.get(day) ?? 0) }));
-  const added = missing.filter(({ count }) => count > 0);
-  if (added.length > 0) await store.addUsage(known, added);
-  return { keys: outcome === "added" ? 1 : 0 };
-}
-
-/** A label that the account has already stays as it is. */
-async function importLabel(
-  store: Store,
-  { account, label }: LabelLine,
-  known: AccountLabels,
-): Promise<Imported> {
-  const found = known.find(label.label);
-  if (label.channel < CHANNEL_COUNT) {
-    if (found?.channel === label.channel) await store.changeLabel(account, label, { hidden: label.hidden });
-    return {};
-  }
-  if (found !== undefined) return {};
-  const { channel: _, ...terms } = label;
-  const { outcome } = await store.addLabel(account, terms);
-  const refusal = {
-    full: "the account has no free one",
-    text_full: "the account's labels would be too long",
-  };
-  if (outcome === "full" || outcome === "text_full")
-    return { leftOut: `the label ${label.label} of account ${account}: ${refusal[outcome]}` };
-  const isAdded = outcome === "added" && label.removed !== true;
-  return isAdded ? { labelAdded: label.label } : {};
-}
-
-/** One that the account shares already stays as it is. */
-async function importProject(store: Store, { account, project }: ProjectLine): Promise<Imported> {
-  const known = await store.readProjects(account);
-  if (known.some((other) => other.project === project.project)) return {};
-  const { project: name, members, access, createdAtMs } = project;
-  const record = await store.changeProject(account, { project: name, members, access, createdAtMs });
-  return record === undefined
-    ? { leftOut: `the shared project ${name} of account ${account}: there is no room` }
-    : {};
-}
-
-/** Texts that PostgreSQL cannot hold, or that mislead the operator, are left out. */
-async function importRequest(store: Store, line: KeyRequest, known: Set<string>): Promise<Imported> {
-  const found = requestTextsFault(line);
-  if (found !== undefined)
-    return { leftOut: `the request ${line.id} for a key: ${found.param} ${found.fault}` };
-  const { id, name, email, purpose, tier, createdAtMs, status, decidedAtMs, keyId } = line;
-  if (known.has(id)) return {};
-  known.add(id);
-  await store.addKeyRequest({ id, name, email, purpose, tier, createdAtMs, status, decidedAtMs, keyId });
-  return { requests: 1 };
 }
 
 /** Writes all lines into the store, group by group. Throws at the first that cannot be imported, with its number. */

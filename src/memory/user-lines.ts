@@ -11,7 +11,7 @@ import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { FACT_ORIGINS, type FactOrigin } from "../base/fact-origins.ts";
 import { inSlices, type Sliced } from "../base/slices.ts";
-import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
+import { checkAccount, checkAuthor, checkIdentifier, checkValue, isIdentifier } from "./identifiers.ts";
 import { checkLabelText } from "./label-terms.ts";
 import {
   type AccountLabels,
@@ -21,7 +21,8 @@ import {
   type OnChannel,
   unknownLabel,
 } from "./labels.ts";
-import { type FactName, nameOf } from "./law/user-memory.ts";
+import type { FactName } from "./law/found-user.ts";
+import { nameOf } from "./law/user-memory.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
 import type {
   EarlierFact,
@@ -59,6 +60,8 @@ export interface ExportedEarlier extends ExportedFact {
   readonly ended: EarlierFact["ended"];
   readonly ended_at: string;
   readonly former?: FormerLabel;
+  /** Of what is shared: who has forgotten or renamed it. */
+  readonly ended_by?: string;
 }
 
 export interface UserLine {
@@ -124,8 +127,9 @@ export async function userLine(
 }
 
 function exportedEarlier(fact: OnChannel<EarlierFact>): ExportedEarlier {
-  const { ended, endedAtMs, former } = fact;
-  return { ...exportedValue(fact), ended, ended_at: isoTime(endedAtMs), ...(former && { former }) };
+  const { ended, endedAtMs, former, endedBy } = fact;
+  const by = { ...(former && { former }), ...(endedBy && { ended_by: endedBy }) };
+  return { ...exportedValue(fact), ended, ended_at: isoTime(endedAtMs), ...by };
 }
 
 function exportedValue(fact: OnChannel<FactRecord | EarlierFact>): ExportedFact {
@@ -197,6 +201,7 @@ function pastValue(fact: ExportedFact & Partial<ExportedEarlier>): PastValue {
     origin: fact.origin,
     pinned: fact.pinned,
     author: fact.user_id,
+    endedBy: fact.ended_by,
   };
 }
 
@@ -220,6 +225,9 @@ export function* checkUserLine(line: UserLine, labels: AccountLabels, isStrict: 
     checkExported(fact, labels, isStrict);
     if (!ENDINGS.includes(fact.ended) || !isTime(fact.ended_at))
       throw invalidLine("an earlier value has no end");
+    const { ended_by: by } = fact;
+    if (by !== undefined && (typeof by !== "string" || !isIdentifier(by)))
+      throw invalidLine("ended_by must be a user_id");
     checkFormer(fact);
   }
   const names = facts.map(({ label, place = OWN_PLACE }) => nameOf({ place, label }));

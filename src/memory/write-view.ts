@@ -44,13 +44,13 @@ function limited(services: MemoryServices, limits: AuthorLimits): MemoryServices
     for (const change of request.changes) requireNamed(writable, change);
     return store.write({ ...request, writable });
   };
-  layer.forgetUser = async (account, userId, place) => {
+  layer.forgetUser = async (account, userId, place, _writable, audit) => {
     const writable = await writableIn(labels, account, limits);
     // Before the list of erasures has it: what is noted there is erased again after a restore, whatever the law has said.
     const { facts = [], earlier = [] } = (await store.readLife(account, userId, { nowMs: 0 })) ?? {};
     for (const fact of [...facts, ...earlier])
       if (place === undefined || isInside(fact.place, place)) requireWritable(writable, fact.label);
-    return store.forgetUser(account, userId, place, writable);
+    return store.forgetUser(account, userId, place, writable, audit);
   };
   return { ...services, store: layer };
 }

@@ -6,6 +6,7 @@
 
 import type { Clock, MonotonicClock } from "../base/clock.ts";
 import type { Failure } from "../base/errors.ts";
+import type { Audit, AuditSource } from "../memory/audit.ts";
 import type { Authentication, CallerToken } from "../memory/authentication.ts";
 import { GrantTokens } from "../memory/grant-tokens.ts";
 import type { Labels } from "../memory/labels.ts";
@@ -27,6 +28,7 @@ export interface OAuthOptions {
   /** KeyRing.grantSecrets. */
   readonly secrets: readonly Uint8Array[];
   readonly keys: KeyStore;
+  readonly audit: Audit;
   readonly authentication: Authentication;
   readonly labels: Labels;
   readonly clock: Clock;
@@ -48,6 +50,7 @@ export class OAuth {
     publicUrl,
     secrets,
     keys,
+    audit,
     authentication,
     labels,
     clock,
@@ -59,7 +62,7 @@ export class OAuth {
     const clients = new Clients(seals, new ClientDocuments({ ...documents, clock: monotonic }));
     const resources = new Resources(issuer);
     const tokens = new TokenEndpoint({
-      ...{ keys, authentication, clients, seals, resources, clock },
+      ...{ keys, audit, authentication, clients, seals, resources, clock },
       tokens: new GrantTokens(secrets),
     });
     this.issuer = issuer;
@@ -149,12 +152,16 @@ export class OAuth {
     }
   }
 
-  token(form: URLSearchParams, authorization: string | undefined): Promise<Record<string, unknown>> {
-    return this.#tokens.answer(new Parameters(form), authorization);
+  token(
+    form: URLSearchParams,
+    authorization: string | undefined,
+    source: AuditSource,
+  ): Promise<Record<string, unknown>> {
+    return this.#tokens.answer(new Parameters(form), authorization, source);
   }
 
-  revoke(form: URLSearchParams, authorization: string | undefined): Promise<void> {
-    return this.#tokens.revoke(new Parameters(form), authorization);
+  revoke(form: URLSearchParams, authorization: string | undefined, source: AuditSource): Promise<void> {
+    return this.#tokens.revoke(new Parameters(form), authorization, source);
   }
 
   /** What a user has allowed and has not ended. */
@@ -166,7 +173,7 @@ export class OAuth {
     return (await this.#keys.listKeys(account)).filter(isOfUser).filter(isLive);
   }
 
-  async end(id: string): Promise<void> {
-    await this.#keys.changeKey(id, { revokedAtMs: this.#clock.now() });
+  end(grant: Granted, source: AuditSource): Promise<void> {
+    return this.#tokens.end(grant, source);
   }
 }

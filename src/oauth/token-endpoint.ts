@@ -9,10 +9,11 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { ERRORS } from "../base/error-codes.ts";
 import { Failure } from "../base/errors.ts";
+import type { Audit, AuditSource } from "../memory/audit.ts";
 import type { Authentication, Caller } from "../memory/authentication.ts";
 import { ACCESS_TOKEN_PREFIX, type GrantTokens, RECENT_REFRESHES_MAX } from "../memory/grant-tokens.ts";
 import type { KeyStore } from "../memory/ports.ts";
-import type { KeyAccess, KeyGrant, KeyRecord } from "../memory/records.ts";
+import type { AuditNote, KeyAccess, KeyGrant, KeyRecord } from "../memory/records.ts";
 import type { Clients } from "./clients.ts";
 import { OAuthError, type Parameters } from "./oauth-error.ts";
 import { askedAccess, type Resources, scopeOf } from "./scopes.ts";
@@ -38,6 +39,7 @@ export interface AllowedGrant {
 
 export interface TokenEndpointOptions {
   readonly keys: KeyStore;
+  readonly audit: Audit;
   readonly authentication: Authentication;
   readonly clients: Clients;
   readonly tokens: GrantTokens;
@@ -69,16 +71,20 @@ export class TokenEndpoint {
     return seals.seal("code", { ...allowed, codeEndsAtMs: clock.now() + CODE_MS });
   }
 
-  async answer(form: Parameters, authorization: string | undefined): Promise<Record<string, unknown>> {
+  async answer(
+    form: Parameters,
+    authorization: string | undefined,
+    source: AuditSource,
+  ): Promise<Record<string, unknown>> {
     form.requireSingle();
     const client = digestOf(this.#options.clients.authenticated(form, authorization));
     const type = form.need("grant_type");
-    if (type === "authorization_code") return this.#exchange(form, client);
-    if (type === "refresh_token") return this.#refresh(form, client);
+    if (type === "authorization_code") return this.#exchange(form, client, source);
+    if (type === "refresh_token") return this.#refresh(form, client, source);
     throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token.");
   }
 
-  async #exchange(form: Parameters, client: string): Promise<Record<string, unknown>> {
+  async #exchange(form: Parameters, client: string, source: AuditSource): Promise<Record<string, unknown>> {
     const { keys, seals, tokens, clock } = this.#options;
     const allowed = seals.open("code", form.need("code")) as AllowedGrant | undefined;
     if (allowed === undefined || allowed.client !== client || allowed.codeEndsAtMs <= clock.now())
@@ -92,18 +98,19 @@ export class TokenEndpoint {
     this.#requireResource(form, allowed.resource);
     const key = await this.#liveKey(allowed.keyId);
     const grant = newGrant(allowed, key, clock.now());
-    if ((await keys.addKey(grant)) !== "added") {
+    const allowing = { ...source, keyId: allowed.keyId, person: allowed.user };
+    if ((await keys.addKey(grant, undefined, this.#note("allowApplication", allowing, grant))) !== "added") {
       // Whoever used it first may have stolen it: what came of it ends (RFC 6749, 4.1.2).
       const known = await keys.readKey(grant.id);
       const isOfCode = known !== undefined && tokens.isGenuine(tokens.refresh(grant, 0), known);
-      if (isOfCode) await keys.changeKey(grant.id, { revokedAtMs: clock.now() });
+      if (isOfCode) await this.end(known as Granted, source);
       throw new OAuthError("invalid_grant", "The code was used already.");
     }
     await keys.removeGrants(grant.account, allowed.user, clock.now() - ENDED_KEPT_MS);
     return this.#tokensOf(grant, 0, grant.access);
   }
 
-  async #refresh(form: Parameters, client: string): Promise<Record<string, unknown>> {
+  async #refresh(form: Parameters, client: string, source: AuditSource): Promise<Record<string, unknown>> {
     const token = form.need("refresh_token");
     const terms = this.#options.tokens.refreshTerms(token);
     let grant = await this.#liveGrant(terms?.id, token, client);
@@ -111,7 +118,7 @@ export class TokenEndpoint {
     await this.#liveKey(grant.grant.keyId);
     const access = grant.access === "read" ? "read" : askedAccess(form.get("scope"));
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      if (await this.#use(grant, terms!.refreshes))
+      if (await this.#use(grant, terms!.refreshes, source))
         return this.#tokensOf(grant, terms!.refreshes + 1, access);
       grant = await this.#liveGrant(terms!.id, token, client);
     }
@@ -122,7 +129,8 @@ export class TokenEndpoint {
   }
 
   /** Uses a refresh token; false where another has changed its grant meanwhile. */
-  async #use({ id, grant }: Granted, refreshes: number): Promise<boolean> {
+  async #use(granted: Granted, refreshes: number, source: AuditSource): Promise<boolean> {
+    const { id, grant } = granted;
     const { keys, clock } = this.#options;
     const nowMs = clock.now();
     if (refreshes === grant.refreshes) {
@@ -133,7 +141,7 @@ export class TokenEndpoint {
     const usedMs = refreshes < grant.refreshes ? grant.recentMs.at(refreshes - grant.refreshes) : undefined;
     if (usedMs !== undefined && nowMs - usedMs <= SAME_SUCCESSOR_MS) return true;
     // Of two that have it one has stolen it; who, nobody knows.
-    await keys.changeKey(id, { revokedAtMs: nowMs });
+    await this.end(granted, source);
     throw new OAuthError(
       "invalid_grant",
       "The refresh token was used before: the connection has ended, connect again.",
@@ -141,14 +149,29 @@ export class TokenEndpoint {
   }
 
   /** Whatever it is given: a token that is not known is as good as revoked (RFC 7009). */
-  async revoke(form: Parameters, authorization: string | undefined): Promise<void> {
+  async revoke(form: Parameters, authorization: string | undefined, source: AuditSource): Promise<void> {
     form.requireSingle();
-    const { clients, tokens, keys, clock } = this.#options;
+    const { clients, tokens } = this.#options;
     const client = digestOf(clients.authenticated(form, authorization));
     const token = form.need("token");
     const id = (tokens.refreshTerms(token) ?? tokens.accessTerms(token))?.id;
     const grant = await this.#liveGrant(id, token, client).catch(onlyIfKnown);
-    if (grant !== undefined) await keys.changeKey(grant.id, { revokedAtMs: clock.now() });
+    if (grant !== undefined) await this.end(grant, source);
+  }
+
+  /** Ends a grant that has not ended. */
+  async end(granted: Granted, source: AuditSource): Promise<void> {
+    const { keys, clock } = this.#options;
+    const note = granted.revokedAtMs === null ? this.#note("endApplication", source, granted) : undefined;
+    await keys.changeKey(granted.id, { revokedAtMs: clock.now() }, note);
+  }
+
+  #note(operation: string, source: AuditSource, { id, account, user }: Granted): AuditNote {
+    return this.#options.audit.note(operation, source, {
+      account,
+      keyId: id,
+      ...(user !== null && { user }),
+    });
   }
 
   /** The grant of a genuine token of this client. */

@@ -1,6 +1,7 @@
 /** The calls about an account: its labels, and what a key has used; and how the client sends any call (transport.ts). */
 
 import type {
+  AuditAnswer,
   ChannelsAnswer,
   ErasedProjectAnswer,
   LabelAnswer,
@@ -15,9 +16,10 @@ import type {
   UsageAnswer,
   UsageDaysAnswer,
 } from "../contract/answers.ts";
-import { checkedAddress, checkedUser, labelFields, variable } from "./checked-options.ts";
+import { checkedAddress, checkedUser, isoMoment, labelFields, variable } from "./checked-options.ts";
 import {
   ACCOUNT_WRITER,
+  AUDIT,
   CALL,
   CLIENT_OPTIONS,
   checkOptions,
@@ -28,6 +30,7 @@ import {
   UNSHARE,
 } from "./option-kinds.ts";
 import type {
+  AuditOptions,
   LabelOf,
   LabelTermsChange,
   NewLabelOf,
@@ -70,6 +73,14 @@ export class AccountCalls<Own extends string = never> {
   async usageByDay(options: CallOptions = {}): Promise<UsageDaysAnswer> {
     checkOptions(options, CALL);
     return this.get("/usage/days", {}, options);
+  }
+
+  /** Who has changed labels, projects, keys and limits of the account, or erased something: the newest first, for 400 days. */
+  async audit(options: AuditOptions = {}): Promise<AuditAnswer> {
+    checkOptions(options, AUDIT);
+    const { user, operation, since, until, limit, cursor } = options;
+    const moments = { since: isoMoment(since), until: isoMoment(until) };
+    return this.get("/audit", { user, operation, ...moments, limit, cursor }, options);
   }
 
   /** The 40 channels with a description and an example each; with a key, all labels of its account. */

@@ -102,6 +102,7 @@ export class ServiceCalls<Own extends string = never> extends AccountCalls<Own> 
     options: WriterOptions = {},
   ): Promise<WrittenBatchAnswer> {
     checkOptions(options, WRITER);
+    if (!Array.isArray(facts)) throw new TypeError(`facts is a list, not a ${typeof facts}`);
     return this.#write("/encode/batch", userId, options, () => ({
       facts: facts.map((fact) => {
         checkOptions(fact, BATCH_FACT);

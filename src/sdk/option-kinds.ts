@@ -5,6 +5,7 @@
 
 import { nearName } from "../contract/unknown-fields.ts";
 import type {
+  AuditOptions,
   ChangesOptions,
   ContextOptions,
   EncodeOptions,
@@ -105,6 +106,13 @@ export const BATCH_FACT: Kinds<FactToEncode> = { label: TEXT, value: TEXT, ...FA
 export const FORGET: Kinds<ForgetOptions> = { ...PERSON, ifRevision: WHOLE, scope: TEXT, keepHistory: FLAG };
 export const PAGE: Kinds<PageOptions> = { ...CALL, limit: WHOLE, cursor: TEXT };
 export const CHANGES: Kinds<ChangesOptions> = { ...PAGE, project: TEXT, since: MOMENT };
+export const AUDIT: Kinds<AuditOptions> = {
+  ...PAGE,
+  user: TEXT,
+  operation: TEXT,
+  since: MOMENT,
+  until: MOMENT,
+};
 export const USERS: Kinds<UsersOptions> = { ...PAGE, prefix: TEXT };
 export const EVENTS: Kinds<EventsOptions> = {
   ...FACTS,

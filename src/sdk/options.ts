@@ -207,6 +207,16 @@ export interface UsersOptions extends PageOptions {
   prefix?: string | undefined;
 }
 
+export interface AuditOptions extends PageOptions {
+  /** Only entries by or about this user, also after the user was erased. */
+  user?: string | undefined;
+  operation?: string | undefined;
+  /** A moment with its zone, or a Date. */
+  since?: string | Date | undefined;
+  /** Before this moment. */
+  until?: string | Date | undefined;
+}
+
 export interface EventsOptions extends CallOptions {
   /** Only what happens in this project. */
   project?: string | undefined;

@@ -68,6 +68,8 @@ export class Sideband<Own extends string = never> extends ServiceCalls<Own> impl
    */
   async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
     checkOptions(options, INJECT);
+    if (typeof systemPrompt !== "string")
+      throw new TypeError(`systemPrompt is a text, not a ${typeof systemPrompt}`);
     const { onOutage = "continue", ...rest } = this.#helperOptions(options);
     try {
       const context = await this.context(userId, { ...rest, failFast: onOutage === "continue" });

@@ -216,7 +216,12 @@ export class Transport {
 
   #url({ path, query = {} }: SdkCall): string {
     const search = Object.entries(query)
-      .flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeURIComponent(value)}`))
+      .flatMap(([name, value]) => {
+        if (value === undefined) return [];
+        // It would be sent as "[object Object]".
+        if (typeof value === "object") throw new TypeError(`${name} is a text, not an object or null`);
+        return `${name}=${encodeURIComponent(value)}`;
+      })
       .join("&");
     return `${this.#options.baseUrl}${path}${search === "" ? "" : `?${search}`}`;
   }

@@ -17,6 +17,7 @@ import {
 } from "../../src/agents/openai-agents.ts";
 import { modelTools, runTool } from "../../src/agents/tools.ts";
 import { Sideband } from "../../src/sdk/index.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 
@@ -24,8 +25,7 @@ const timeoutMs = 20_000;
 
 /** The account's client, and clients with tokens of ada that may write all labels, or some. */
 async function shop(t: TestContext) {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   const clientWith = (apiKey: string) => new Sideband<string>({ baseUrl: running.url, apiKey });
   const account = clientWith(running.key);
   await account.addLabel("LANG.spoken", { description: "What the customer speaks" });
@@ -73,6 +73,14 @@ suite("labels of adapters", { concurrency: false }, () => {
       both,
       /only LANG\.spoken can be written\. .* LANG: spoken \("What the customer speaks"\)\. What/,
     );
+  });
+
+  test("in a strict account the tools do not tell the model to make labels", async (t) => {
+    const { account } = await shop(t);
+    await account.strictLabels(true);
+    const [{ description }] = await modelTools({ memory: account, userId: "ada", timeoutMs });
+    assert.match(description, /One fact a label: use one of these\. It replaces/);
+    assert.doesNotMatch(description, /make one/);
   });
 
   test("while memory is away the tools have the 40 labels, and a line says so; with onOutage throw they are not made", async (t) => {
@@ -217,10 +225,12 @@ suite("labels of adapters", { concurrency: false }, () => {
         [{ labels: [] }, /labels must be 1 to 32 labels/],
         [{ memory: "http://127.0.0.1:8787" }, /memory is a client, not a text/],
         [{ ttl: { defaultTtl: 5 } }, /no option ttl here/],
+        ...(name === "store" ? [] : [[{ memory: undefined }, /memory is a client, not undefined/] as const]),
       ] as const) {
         const made = async () => make({ ...right, ...wrong } as never);
         await assert.rejects(made, { name: "TypeError", message }, `${name} ${JSON.stringify(wrong)}`);
       }
     }
+    await assert.rejects(runTool("remember" as never, { memory, userId: "ada" }, {}), /not its name/);
   });
 });

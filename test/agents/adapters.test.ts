@@ -28,12 +28,13 @@ import {
   sidebandInputFilter,
 } from "../../src/agents/openai-agents.ts";
 import { memorySection, Sideband } from "../../src/sdk/index.ts";
+import { endAfter } from "../fixtures/ends.ts";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedFetch, scriptedServer } from "../unit/sdk/scripted-server.ts";
 
 async function memoryFor(t: TestContext): Promise<Sideband> {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   return new Sideband({ baseUrl: running.url, apiKey: running.key });
 }
 
@@ -171,10 +172,13 @@ suite("adapters", { concurrency: false }, () => {
     const section = memorySection(await memory.context("ada"), "index");
     assert.equal(requests[1].systemInstructions, `You are terse.\n\n${section}`);
     assert.match(JSON.stringify(requests[2].input), /USER\.name/);
-    assert.deepEqual(
-      requests[0].tools.map((tool) => tool.name),
-      ["remember", "recall", "find", "forget", "history"],
-    );
+    assert.deepEqual(fieldsOf(requests[0].tools, "name"), [
+      "remember",
+      "recall",
+      "find",
+      "forget",
+      "history",
+    ]);
     const withLabels = { ...options, addLabels: true } as const;
     assert.deepEqual(
       [
@@ -259,12 +263,13 @@ suite("adapters", { concurrency: false }, () => {
   test("a program that names no user is told, by the prompt and by the tools", async (t) => {
     const { url } = await scriptedServer(t, () => NO_LABELS);
     const memory = new Sideband({ baseUrl: url });
-    for (const userId of [undefined, () => undefined] as unknown as string[]) {
-      const options = { memory, userId };
-      const wrong = { name: "TypeError", message: /^userId is a text/ };
-      await assert.rejects(sidebandMiddleware(options).transformParams({ params: { prompt: [] } }), wrong);
-      await assert.rejects((await aiTools(options)).recall.execute({}), wrong);
-    }
+    const wrong = { name: "TypeError", message: /^userId is a text/ };
+    const none = { memory } as never;
+    assert.throws(() => sidebandMiddleware(none), wrong);
+    await assert.rejects(aiTools(none), wrong);
+    const options = { memory, userId: (() => undefined) as never };
+    await assert.rejects(sidebandMiddleware(options).transformParams({ params: { prompt: [] } }), wrong);
+    await assert.rejects((await aiTools(options)).recall.execute({}), wrong);
   });
 
   test("with onOutage throw a run ends where its memory is away", async () => {
@@ -303,18 +308,12 @@ suite("adapters", { concurrency: false }, () => {
     await tools.remember.execute({ label: "USER.name", value: "Ada" });
     await tools.remember.execute({ label: "TASK.next", value: "weave" });
     await tools.remember.execute({ label: "PREF.tone", value: "dry", scope: "project" });
-    assert.deepEqual(
-      (await memory.facts("ada")).facts.map(({ label }) => label),
-      ["USER.name"],
-    );
-    assert.deepEqual(
-      (await memory.facts("ada", { project: "loom-1" })).facts.map(({ label, place }) => [label, place]),
-      [
-        ["USER.name", "person"],
-        ["PREF.tone", "project"],
-        ["TASK.next", "project"],
-      ],
-    );
+    assert.deepEqual(fieldsOf((await memory.facts("ada")).facts, "label"), ["USER.name"]);
+    assert.deepEqual(rowsOf((await memory.facts("ada", { project: "loom-1" })).facts, "label", "place"), [
+      ["USER.name", "person"],
+      ["PREF.tone", "project"],
+      ["TASK.next", "project"],
+    ]);
     const filter = sidebandInputFilter({ ...options, include: "index" });
     const { instructions } = await filter({ modelData: { input: [], instructions: "i" } } as never);
     assert.match(String(instructions), /\nUSER\.name=Ada\nPREF\.tone=dry\nTASK\.next=weave\n/);

@@ -2,6 +2,7 @@
 
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { tryAiSdkProgram } from "./ai-sdk-program.ts";
 import { packageFolder } from "./built.ts";
@@ -9,8 +10,7 @@ import { packedProject } from "./packed.ts";
 
 suite("AI SDK", { concurrency: false }, () => {
   test("a program with tools of its own compiles and runs with the newest 6 from a tarball, and with the oldest from a folder", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const settings = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key };
     const packed = packedProject();
     t.after(() => packed.end());

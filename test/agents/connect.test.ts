@@ -5,20 +5,16 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { after, before, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { KeyAccess } from "../../src/memory/records.ts";
-import { type Running, startRunning } from "../http/running-service.ts";
+import { sharedRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 import { builtSideband } from "./built.ts";
 import { type Host, makeHost } from "./host.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning();
-});
-after(() => running.end());
+const running = sharedRunning();
 
 const newKey = async (user: string | null, access: KeyAccess = "write") =>
   (await running.service.core.keys.create({ account: "acme", tier: "unlimited", user, access })).key;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { builtSideband, packageFolder } from "./built.ts";
 import { makeHost } from "./host.ts";
@@ -30,8 +31,7 @@ test("the example starts its own service, shows an agent with and without memory
 
 test("with a key the example uses that service, and forgets its facts at the end", async (t) => {
   builtSideband();
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key };
   const { status, stdout, stderr } = await makeHost(t).program(EXAMPLE, { env });
   assert.deepEqual([status, stderr], [0, ""]);

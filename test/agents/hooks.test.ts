@@ -16,6 +16,7 @@ import {
 import { projectOf } from "../../src/agents/project.ts";
 import { LABELS } from "../../src/base/channel-labels.ts";
 import { memorySection } from "../../src/sdk/index.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { type Running, startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
 import { makeHost } from "./host.ts";
@@ -56,8 +57,7 @@ function commandFor(file: HooksFile, event: string, value: string): string {
 
 suite("hooks", { concurrency: false }, () => {
   test("Claude Code: installed, a session starts with the facts, and after a compaction they are there again", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     const installed = await host.sideband("agents install claude-code --dir plugin");
     assert.equal(installed.status, 0, installed.stderr);
@@ -119,8 +119,7 @@ suite("hooks", { concurrency: false }, () => {
   });
 
   test("Codex: hooks beside the user's own, and its JSON", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     const folder = join(host.home, ".codex");
     mkdirSync(folder);
@@ -167,8 +166,7 @@ suite("hooks", { concurrency: false }, () => {
   });
 
   test("without a service the hook reads the data folder itself", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     const key = await running.newKey("default");
     await running.call("POST", "/encode", {
@@ -253,8 +251,7 @@ suite("hooks", { concurrency: false }, () => {
   });
 
   test("a session sees the facts of the person and of its repository, and of no other", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     for (const name of ["loom", "mill"]) mkdirSync(join(host.home, name, ".git"), { recursive: true });
     const write = (project: string | undefined, label: string, value: string) =>
@@ -288,8 +285,7 @@ suite("hooks", { concurrency: false }, () => {
   });
 
   test("a sub-agent gets the facts in plain text, whatever the session's prompt has", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     await host.sideband("agents install claude-code --dir plugin");
     const hooks = readHooks(join(host.home, "plugin", "sideband", "hooks", "hooks.json"));
@@ -312,8 +308,7 @@ suite("hooks", { concurrency: false }, () => {
   });
 
   test("a large memory fits Claude Code's limit: the block goes, and facts are whole or only named", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     const contextFor = async (args: string) => {
       const input = JSON.stringify({ ...CLAUDE, hook_event_name: "SessionStart", source: "startup" });

@@ -25,6 +25,7 @@ import { AGENTS } from "../../src/agents/install.ts";
 import { InstallationRecord, isIntact } from "../../src/agents/installation-record.ts";
 import { DRAFT_ENDING } from "../../src/agents/user-file.ts";
 import { readSystemFolders } from "../../src/config.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { builtSideband } from "./built.ts";
 import { makeHost } from "./host.ts";
 
@@ -141,10 +142,7 @@ suite("hosts with a settings file", () => {
     install("opencode", { program: "/opt/newer" });
     assert.ok(readFileSync(path, "utf8").includes("/opt/newer"));
     assert.ok(!existsSync(join(home, ".config/opencode/opencode.json")));
-    assert.deepEqual(
-      remove("opencode").map(({ done }) => done),
-      ["restored", "removed"],
-    );
+    assert.deepEqual(fieldsOf(remove("opencode"), "done"), ["restored", "removed"]);
     assert.equal(readFileSync(path, "utf8"), text);
     assert.deepEqual(readdirSync(dirname(path)), ["opencode.jsonc"]);
   });

@@ -20,6 +20,8 @@ import { AGENTS, isInCache, permanentCommand } from "../../src/agents/install.ts
 import { InstallationRecord } from "../../src/agents/installation-record.ts";
 import { CHANNELS } from "../../src/base/channels.ts";
 import { AGENT_SETTINGS } from "../../src/settings.ts";
+import { endAfter } from "../fixtures/ends.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 import { packageFolder } from "./built.ts";
@@ -134,7 +136,10 @@ test("the groups of an installation are in every command that its host calls, an
   assert.match(opencode, /^const OPTIONS = \["--groups=-HEALTH,-HOME"\];$/m);
   for (const entry of record.all()) record.remove(entry);
   assert.deepEqual(
-    called.filter(({ name }) => existsSync(join(home, name))).map(({ name }) => name),
+    fieldsOf(
+      called.filter(({ name }) => existsSync(join(home, name))),
+      "name",
+    ),
     [],
   );
 });
@@ -250,8 +255,7 @@ test("what the user changed since is kept, and a changed file of ours is left an
 });
 
 test("status says what is installed where, which version, and whether it starts and answers", async (t) => {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   const host = makeHost(t);
   const env = {
     SIDEBAND_API_URL: running.url,

@@ -11,12 +11,12 @@ import { InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
 import { label as asLabel, Sideband } from "../../src/sdk/index.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { type CaseLabels, casesWith, OWN_LABELS, STANDARD_LABELS } from "./langgraph-cases.ts";
 
 async function memoryFor(t: TestContext): Promise<Sideband> {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   return new Sideband({ baseUrl: running.url, apiKey: running.key });
 }
 

@@ -11,6 +11,7 @@ import { pathToFileURL } from "node:url";
 import { outageSection } from "../../src/agent-side/memory-section.ts";
 import { placeOf } from "../../src/agents/project.ts";
 import { memorySection } from "../../src/sdk/index.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 import { type Host, makeHost } from "./host.ts";
@@ -71,8 +72,7 @@ async function loadPlugin(host: Host, config: Record<string, unknown>): Promise<
 
 suite("OpenClaw", { concurrency: false }, () => {
   test("each command of the skill works when pasted", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     assert.equal((await host.sideband("agents install openclaw")).status, 0);
     const skill = readFileSync(join(host.home, ".openclaw", "skills", "sideband", "SKILL.md"), "utf8");
@@ -96,8 +96,7 @@ suite("OpenClaw", { concurrency: false }, () => {
   });
 
   test("the plugin: memory in every prompt, a flush before every compaction, tools as its manifest declares", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     await host.sideband("agents install openclaw");
     const api = await loadPlugin(host, {
@@ -149,8 +148,7 @@ suite("OpenClaw", { concurrency: false }, () => {
   });
 
   test("a key that may add no labels is not offered to", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     await host.sideband("agents install openclaw");
     const bound = { account: "acme", tier: "unlimited", user: "ada", access: "write" } as const;

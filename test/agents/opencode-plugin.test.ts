@@ -1,19 +1,18 @@
 /** The plugin of opencode: a session gets the memory once, and where memory is away the model and the person are told, and it is asked again. */
 
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { outageSection } from "../../src/agent-side/memory-section.ts";
 import { hookInput, outageOutput } from "../../src/agents/hooks.ts";
 import { AGENT_FILES } from "../../src/main/package.ts";
+import { temporaryFolder } from "../fixtures/ends.ts";
 
 test("opencode is told that memory is away, in its prompt and as a toast, and asks again half a minute later", async (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 10, 18) });
-  const folder = mkdtempSync(join(tmpdir(), "sideband-opencode-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   // The command answers with what is in a file, and fails where there is none.
   const command = join(folder, "command");
   writeFileSync(

@@ -18,8 +18,10 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/MEMORY-PAGE.md": "this test; sideband open: test/agents/open.test.ts",
   "docs/OPERATIONS.md": "this test; npm ci and the start: scripts/first-hour.sh",
   "docs/CLUSTER.md": "test/postgres/cluster-guide.test.ts",
+  "docs/TEAM.md": "test/agents/team-page.test.ts",
   "docs/agents": "test/agents/snippets.test.ts",
   "agents/openclaw": "test/agents/openclaw.test.ts",
+  "examples/support-chat": "test/agents/support-chat.test.ts",
   "training/README.md": "checked below: the training takes a GPU and hours",
 };
 
@@ -82,7 +84,7 @@ test("the operator's commands run as docs/OPERATIONS.md has them", async (t) => 
   const said: Record<string, string> = {};
   let id = "";
   const commands = commandsOf("docs/OPERATIONS.md").filter((command) => command.startsWith("sideband "));
-  assert.equal(commands.length, 13);
+  assert.equal(commands.length, 16);
   for (const command of commands) {
     const line = command
       .replace(/\bID\b/, id)
@@ -96,4 +98,12 @@ test("the operator's commands run as docs/OPERATIONS.md has them", async (t) => 
   }
   assert.match(said["sideband keys create"], /sb_live_/);
   assert.match(said["sideband keys list"], /acme/);
+  assert.match(
+    said["sideband audit"],
+    /adminCreateKey {2}account=acme {2}key_id="\w+" {2}by operator owner {2}from this machine$/m,
+  );
+  const entries = said["sideband audit --account"]!.trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.ok(entries.some(({ operation, by }) => operation === "adminRevokeKey" && by.operator === "owner"));
 });

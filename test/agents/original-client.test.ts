@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { makeHost } from "./host.ts";
 
@@ -25,8 +26,7 @@ const DOCUMENTED = {
 
 suite("clients of the original service", { concurrency: false }, () => {
   test("the documented requests, by curl", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     const env = {
       SPECTRAL_MEMORY_API_URL: running.url,
@@ -75,8 +75,7 @@ suite("clients of the original service", { concurrency: false }, () => {
   });
 
   test("the requests of the published agent plugin", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const headers = {
       "user-agent": "python-httpx/0.28.1",
       accept: "*/*",

@@ -10,6 +10,7 @@ import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { caller, type TourClient } from "../mcp/tour.ts";
 import { makeHost } from "./host.ts";
@@ -22,8 +23,7 @@ function programPath(name: string): string {
 }
 
 test("npx of the packed package: hooks, MCP server and OpenClaw plugin start as the files say", async (t) => {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   const host = makeHost(t);
   const project = packedProject();
   t.after(() => project.end());

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { builtSideband, packageFolder } from "./built.ts";
 import { makeHost } from "./host.ts";
@@ -46,8 +47,7 @@ test("docs/QUICKSTART.md has samples of known kinds only", () => {
 for (const [name, { file, command, program }] of Object.entries(RUNS)) {
   test(`the Quickstart's program runs: ${name}`, async (t) => {
     builtSideband();
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const { home, program: run } = makeHost(t);
     mkdirSync(join(home, "node_modules"));
     symlinkSync(packageFolder, join(home, "node_modules", "sideband"));

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { CHANNELS } from "../../src/base/channels.ts";
 import { sidebandCommand } from "../../src/cli/printed-commands.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { builtSideband, packageFolder } from "./built.ts";
 import { makeHost } from "./host.ts";
@@ -70,8 +71,7 @@ test("every command of README.md runs, here, in scripts/first-hour.sh or in .ci/
 
 test("the program of README.md puts the fact into the prompt", async (t) => {
   builtSideband();
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   const { home, program: run } = makeHost(t);
   mkdirSync(join(home, "node_modules"));
   symlinkSync(packageFolder, join(home, "node_modules", "sideband"));

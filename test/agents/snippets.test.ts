@@ -10,6 +10,7 @@ import { suite, test } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { transformSync } from "esbuild";
+import { endAfter } from "../fixtures/ends.ts";
 import { startStandInModel } from "../hosts/stand-in-model.ts";
 import { startRunning } from "../http/running-service.ts";
 import { caller, type TourClient } from "../mcp/tour.ts";
@@ -45,8 +46,7 @@ suite("snippets", { concurrency: false }, () => {
   });
 
   test("shell", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     for (const program of ["claude", "openclaw", "hermes"]) {
       writeFileSync(join(host.home, "bin", program), "#!/bin/sh\nexit 0\n");
@@ -62,10 +62,8 @@ suite("snippets", { concurrency: false }, () => {
   });
 
   test("TypeScript", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
-    const model = await startStandInModel(() => "It is decided.");
-    t.after(() => model.end());
+    const running = endAfter(t, await startRunning());
+    const model = endAfter(t, await startStandInModel(() => "It is decided."));
     const host = makeHost(t);
     const modules = join(host.home, "node_modules");
     for (const name of ["ai", "@langchain/langgraph", "@openai/agents"]) {
@@ -116,8 +114,7 @@ suite("snippets", { concurrency: false }, () => {
   });
 
   test("Python", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     const client = join(packageFolder, "python");
     const page = readFileSync(join(client, "README.md"), "utf8");
@@ -144,8 +141,7 @@ suite("snippets", { concurrency: false }, () => {
   });
 
   test("settings of MCP clients", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const host = makeHost(t);
     for (const { page, text } of snippetsIn("json")) {
       const { mcpServers } = JSON.parse(

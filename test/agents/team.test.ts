@@ -83,7 +83,7 @@ test("what is written goes to the team by its label, by --shared or --own, and e
   );
   assert.match(
     await printed(run("grace", "remember", "PROJ.goal", "Ship it well")),
-    /^PROJ\.goal for all who share loom-2: was "Ship it" by ada, now "Ship it well"; undo: .* restore PROJ\.goal \d+ --user grace/,
+    /^PROJ\.goal for all who share loom-2: was "Ship it" by ada, now "Ship it well"; undo: .* restore PROJ\.goal \d+ --shared --user grace/,
   );
   assert.match(
     await printed(run("ada", "remember", "PROJ.goal", "Sleep", "--own")),
@@ -123,6 +123,17 @@ test("undo takes back one's own last shared write, and never a colleague's", asy
   );
   await printed(run("ada", "undo"));
   assert.match((await run("grace", "facts")).out, /PROJ\.stack=Node 20/);
+  // What a colleague has forgotten or renamed is the colleague's to take back.
+  await printed(run("grace", "forget", "PROJ.build", "--shared"));
+  await printed(run("grace", "rename", "PROJ.stack", "PROJ.runtime"));
+  assert.equal((await run("ada", "undo")).status, 1);
+  assert.doesNotMatch(await printed(run("ada", "facts")), /PROJ\.build|PROJ\.stack/);
+  assert.match(
+    await printed(run("ada", "log")),
+    / grace +PROJ\.build shared in loom-3: forgotten, was "make"\n.* grace +PROJ\.runtime shared in loom-3: renamed from PROJ\.stack/,
+  );
+  await printed(run("grace", "undo"));
+  assert.match(await printed(run("ada", "facts")), /PROJ\.stack=Node 20/);
   // Where a colleague has written on the same label since, it stays.
   await printed(run("grace", "remember", "PROJ.stack", "Node 24"));
   assert.equal((await run("ada", "undo")).status, 1);
@@ -138,6 +149,23 @@ test("undo takes back one's own last shared write, and never a colleague's", asy
   const log = await printed(run("grace", "log"));
   assert.match(log, / ada, cli +PROJ\.stack shared in loom-3: was "Node 24", now "Deno"\n/);
   assert.match(await printed(run("grace", "history", "PROJ.stack")), / grace, cli /);
+});
+
+test("whoever is erased at the terminal is told what stays for the team", async () => {
+  const run = at("loom-6");
+  await printed(run("ada", "project", "share", "--with", "hedy", "--yes"));
+  await printed(run("hedy", "remember", "PROJ.stack", "Node 20"));
+  await printed(run("hedy", "remember", "PROJ.stack", "Node 24"));
+  assert.equal(
+    (await home.run("forget", "--all", "--yes", "--user", "hedy")).out,
+    "forgot everything of hedy, in all projects\n2 values of loom-6 stay without the name of hedy: the shared project has what its members wrote\n",
+  );
+  assert.equal(
+    (await run("ada", "facts")).out.trim(),
+    "# for all who share loom-6, written by cli\nPROJ.stack=Node 24",
+  );
+  // What nobody has written any more is nobody's to take back.
+  assert.equal((await run("ada", "undo")).status, 1);
 });
 
 test("members come and go, a name that shares nothing is told, and what is shared is erased only when asked", async () => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { rowsOf } from "../fixtures/fields.ts";
 import { until } from "../fixtures/waiting.ts";
 import { openHome } from "./home.ts";
 
@@ -28,13 +29,10 @@ test("an end is changed alone, and what ends is listed, the next one first", asy
     /^CAR\.tax: still "pay it"; undo: /,
   );
   const { facts } = JSON.parse((await run("facts", "car", ...ender, "--json")).out);
-  assert.deepEqual(
-    facts.map(({ label, origin, expires_at }: Record<string, string>) => [label, origin, expires_at]),
-    [
-      ["CAR.lease", undefined, "2097-05-01T12:00:00.000Z"],
-      ["CAR.tax", "read", undefined],
-    ],
-  );
+  assert.deepEqual(rowsOf(facts, "label", "origin", "expires_at"), [
+    ["CAR.lease", undefined, "2097-05-01T12:00:00.000Z"],
+    ["CAR.tax", "read", undefined],
+  ]);
   // What belongs there is told alone, too, and the end stays.
   assert.equal((await run("remember", "CAR.lease", "--description", "For the Fiat", ...ender)).status, 0);
   const [{ description, expires_at }] = JSON.parse((await run("facts", "CAR", ...ender, "--json")).out).facts;

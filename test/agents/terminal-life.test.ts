@@ -10,6 +10,7 @@ import { after, test } from "node:test";
 import { projectName } from "../../src/agents/project.ts";
 import { sidebandCommand } from "../../src/cli/printed-commands.ts";
 import { shellQuote } from "../../src/main/shell-quote.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { builtSideband } from "./built.ts";
 import { openHome, withHome } from "./home.ts";
 
@@ -225,10 +226,7 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     const users = await run("users");
     assert.match(users.out, /^USER +FACTS +CHANGED +PROJECTS\nada +1 .* loom-[0-9a-f]{12}\neve +1 /);
     const { users: found } = JSON.parse((await run("users", "--prefix", "e", "--json")).out);
-    assert.deepEqual(
-      found.map(({ user_id }: { user_id: string }) => user_id),
-      ["eve"],
-    );
+    assert.deepEqual(fieldsOf(found, "user_id"), ["eve"]);
     const file = join(env.HOME ?? "", "ada.jsonl");
     assert.equal((await run("export", "--user", "ada", "--out", file)).status, 0);
     const kinds = readFileSync(file, "utf8")

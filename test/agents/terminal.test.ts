@@ -14,6 +14,7 @@ import { MODEL_TOOLS, runTool } from "../../src/agents/adapter.ts";
 import { projectName } from "../../src/agents/project.ts";
 import { sidebandCommand } from "../../src/cli/printed-commands.ts";
 import { Sideband } from "../../src/sdk/index.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { caller, type TourClient } from "../mcp/tour.ts";
 import { scriptedServer } from "../unit/sdk/scripted-server.ts";
@@ -301,8 +302,7 @@ test("the service, the operator's commands and the terminal use one default fold
   ));
 
 test("--url and SIDEBAND_API_KEY use that service; --data names another folder, also relative to the working directory", async (t) => {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   await withHome(
     async ({ data, env, run }) => {
       assert.equal(
@@ -330,8 +330,7 @@ test("--url and SIDEBAND_API_KEY use that service; --data names another folder, 
 });
 
 test("sideband export --user asks the service that is set, and a data folder only where it is named", async (t) => {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   await running.call("POST", "/encode", { body: { user_id: "ada", label: "USER.os", value: "Plan 9" } });
   await withHome(
     async ({ run, env, data }) => {
@@ -353,8 +352,7 @@ test("sideband export --user asks the service that is set, and a data folder onl
 });
 
 test("a key of another user than the one who runs it leads to the user's setting, at a terminal and over MCP", async (t) => {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   const { json } = await running.call("POST", "/tokens", {
     body: { user_id: "ada", access: "write", ttl_s: 600 },
   });
@@ -374,8 +372,7 @@ test("a key of another user than the one who runs it leads to the user's setting
 });
 
 test("a service that wants a key, and an address that is none, lead to the setting", async (t) => {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   await withHome(async ({ run }) => {
     assert.deepEqual(await run("facts", "--url", running.url), {
       status: 1,

@@ -150,6 +150,7 @@ const NOT_WALKED: Readonly<Record<string, readonly string[]>> = {
       "backup verify",
       "verify",
       "verify-receipt",
+      "audit",
     ],
   ],
   "it erases for good": ["project erase"],

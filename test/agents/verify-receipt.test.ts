@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import { makeHost } from "./host.ts";
 
 test("verify-receipt tells a genuine receipt from one that was changed, beside the running service", async (t) => {
-  const running = await startRunning();
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning());
   for (const [label, value] of [
     ["USER.name", "Ada"],
     ["USER.name", "Ada Lovelace"],

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadMigrations, migrate } from "../../src/store/postgres/migrations.ts";
 import { NOW, write } from "../conformance/store-under-test.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { openClient, openStore } from "../postgres/server.ts";
 import { newDistributedDatabase, sharedCluster } from "./shared-cluster.ts";
 
@@ -25,10 +26,7 @@ test("citus: a distributed database is upgraded in place", async () => {
     assert.ok(outcomes.every(({ outcome }) => outcome === "stored"));
     for (const userId of users) {
       const life = await store.readLife("acme", userId, { nowMs: NOW });
-      assert.deepEqual(
-        life?.facts.map(({ value }) => value),
-        [`${machine.port}`],
-      );
+      assert.deepEqual(fieldsOf(life?.facts, "value"), [`${machine.port}`]);
     }
     await store.close();
   }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { FactChange, Store } from "../../src/memory/ports.ts";
 import type { FreeLabel } from "../../src/memory/records.ts";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { checksOf, NOW, type StoreUnderTest, write } from "./store-under-test.ts";
 
@@ -44,30 +45,21 @@ export function storeFreeLabelsConformance(name: string, open: () => Promise<Sto
       fact("USER.name", "Ada"),
     ]);
     assert.ok(made.outcome === "stored");
-    assert.deepEqual(
-      made.changes.map(({ number }) => number),
-      [1, 2, undefined],
-    );
+    assert.deepEqual(fieldsOf(made.changes, "number"), [1, 2, undefined]);
     const again = await reopen();
     assert.deepEqual(await labelsOf(again), [
       ["FAMILY.son", 2, 1],
       ["FAMILY.wife", 1, 1],
     ]);
     const { facts } = (await again.readUser(viewOf("ada")))!;
-    assert.deepEqual(
-      facts.map(({ label, number }) => [label, number]),
-      [
-        ["FAMILY.son", 2],
-        ["FAMILY.wife", 1],
-        ["USER.name", undefined],
-      ],
-    );
+    assert.deepEqual(rowsOf(facts, "label", "number"), [
+      ["FAMILY.son", 2],
+      ["FAMILY.wife", 1],
+      ["USER.name", undefined],
+    ]);
     assert.equal((await again.readFact(viewOf("ada"), "FAMILY.wife"))?.number, 1);
     const life = await again.readLife("acme", "ada", { nowMs: NOW });
-    assert.deepEqual(
-      life?.facts.map(({ number }) => number),
-      [2, 1, undefined],
-    );
+    assert.deepEqual(fieldsOf(life?.facts, "number"), [2, 1, undefined]);
     await change(again, [fact("FAMILY.wife", "Grace H.", { free: { make: false } })]);
     assert.equal((await again.readFact(viewOf("ada"), "FAMILY.wife"))?.number, 1);
     const [, wife] = await again.readFreeLabels("acme", "ada", { prefix: "FAMILY.", limit: 9 });
@@ -167,10 +159,7 @@ export function storeFreeLabelsConformance(name: string, open: () => Promise<Sto
       ] as const) {
         await at(10, [{ ...back, toMs }], again);
         const labels = await again.readFreeLabels("acme", "ada", { prefix: "", limit: 9 });
-        assert.deepEqual(
-          labels.map((label) => [label.label, label.description, label.uses]),
-          [["PET.cat", description, 1]],
-        );
+        assert.deepEqual(rowsOf(labels, "label", "description", "uses"), [["PET.cat", description, 1]]);
         assert.equal((await again.readFact(viewOf("ada"), "PET.cat"))?.value, "Tom");
       }
       await again.forgetUser("acme", "ada");

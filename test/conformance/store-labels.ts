@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import type { FactChange, PastValue, Store } from "../../src/memory/ports.ts";
 import type { LabelRecord } from "../../src/memory/records.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { checksOf, NOW, type StoreUnderTest, write } from "./store-under-test.ts";
 
@@ -89,10 +90,7 @@ export function storeLabelsConformance(name: string, open: () => Promise<StoreUn
     const labels = await other.readLabels("acme");
     assert.deepEqual(labels[0], standard);
     assert.deepEqual(labels[1], { ...added.label, ...change });
-    assert.deepEqual(
-      (await store.readLabels("other")).map(({ channel }) => channel),
-      [40],
-    );
+    assert.deepEqual(fieldsOf(await store.readLabels("other"), "channel"), [40]);
     assert.deepEqual(await store.readLabels("nobody"), []);
     if (other !== store) await other.close();
   });

@@ -4,6 +4,7 @@
 
 import assert from "node:assert/strict";
 import type { EarlierFact, FactChange, Store, WriteRequest } from "../../src/memory/ports.ts";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { labelAt, numberOf, viewOf } from "../fixtures/views.ts";
 import { storeEndsConformance } from "./store-ends.ts";
 import { storeFreeLabelsConformance } from "./store-free-labels.ts";
@@ -96,14 +97,11 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     assert.notEqual(await store.readStamp("acme", "ada"), stamp);
     assert.equal(await store.forgetUser("acme", "ada", "loom"), undefined);
     const life = await store.readLife("acme", "ada", { nowMs: NOW });
-    assert.deepEqual(
-      life?.facts.map(({ place, value }) => [place, value]),
-      [
-        ["", "Ada"],
-        ["loo", "d"],
-        ["loom2", "c"],
-      ],
-    );
+    assert.deepEqual(rowsOf(life?.facts, "place", "value"), [
+      ["", "Ada"],
+      ["loo", "d"],
+      ["loom2", "c"],
+    ]);
     assert.deepEqual(life?.earlier, []);
     assert.equal((await store.statistics()).facts, 3);
     const all = await store.forgetUser("acme", "ada");
@@ -128,10 +126,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
         if (swept) await store.sweep(end);
         assert.equal(await store.readFact(at(end), labelAt(1)), undefined);
         const state = await store.readUser(at(end));
-        assert.deepEqual(
-          state?.facts.map(({ label }) => label),
-          [labelAt(41), labelAt(0)],
-        );
+        assert.deepEqual(fieldsOf(state?.facts, "label"), [labelAt(41), labelAt(0)]);
         assert.equal(state?.nextEndMs, end + 1);
         const [entry, ...others] = await earlierOf(store, end);
         assert.deepEqual(
@@ -160,7 +155,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       const outcome = await stored(store, [set(0, "c", { ifRevision: 0 })], NOW + 30);
       assert.deepEqual(beforeIn(outcome), [undefined]);
       assert.deepEqual(
-        (await earlierOf(store, NOW + 30)).map(({ value, ended, ordinal }) => [ordinal, value, ended]),
+        rowsOf(await earlierOf(store, NOW + 30), "ordinal", "value", "ended"),
         [
           [1, "a", "replaced"],
           [2, "a", "replaced"],
@@ -191,7 +186,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       }
       const life = await store.readLife("acme", "ada", { nowMs: NOW + 99 });
       assert.deepEqual(
-        life?.earlier.map(({ ordinal, value, ended }) => [ordinal, value, ended]),
+        rowsOf(life?.earlier, "ordinal", "value", "ended"),
         Array.from({ length: 8 }, (_, i) => [i + 4, `v${i + 4}`, "replaced"]),
       );
       const [first] = life!.earlier;
@@ -244,10 +239,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       ];
       assert.deepEqual(await origins(), all);
       const state = await store.readUser(viewOf("ada"));
-      assert.deepEqual(
-        state?.facts.map(({ origin }) => origin),
-        ["read"],
-      );
+      assert.deepEqual(fieldsOf(state?.facts, "origin"), ["read"]);
       assert.ok(!("origin" in (await store.readLife("acme", "ada", { nowMs: NOW }))!.earlier[3]));
     },
   );
@@ -384,14 +376,11 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       [[undefined], ["a"], ["b"], [undefined, undefined], ["c", undefined]],
     );
     const life = await store.readLife("acme", "ada", { nowMs: NOW });
-    assert.deepEqual(
-      life?.earlier.map(({ ordinal, value, ended }) => [ordinal, value, ended]),
-      [
-        [1, "a", "replaced"],
-        [2, "b", "forgotten"],
-        [3, "c", "replaced"],
-      ],
-    );
+    assert.deepEqual(rowsOf(life?.earlier, "ordinal", "value", "ended"), [
+      [1, "a", "replaced"],
+      [2, "b", "forgotten"],
+      [3, "c", "replaced"],
+    ]);
     assert.deepEqual(
       life?.facts.map(({ place, label, value, ordinal }) => [place, numberOf(label), value, ordinal]),
       [

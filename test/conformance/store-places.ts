@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import type { FactChange } from "../../src/memory/ports.ts";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { briefly, labelAt, numberOf, viewOf } from "../fixtures/views.ts";
 import { keyRequest } from "./key-requests.ts";
 import { storeBoundsConformance } from "./store-bounds.ts";
@@ -64,10 +65,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     await stored(store, [set(1, "the project's", { place: "loom" })]);
     await stored(store, [set(1, "the person's")]);
     const state = await store.readUser(viewOf("ada", "acme", { places: ["", "loom"] }));
-    assert.deepEqual(
-      state?.facts.map(({ place, value }) => [place, value]),
-      [["loom", "the project's"]],
-    );
+    assert.deepEqual(rowsOf(state?.facts, "place", "value"), [["loom", "the project's"]]);
   });
 
   check("a write that changes nothing and counts no place says so", async ({ store }) => {
@@ -207,14 +205,11 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
   check("a user's facts are in the order of their labels, whatever their places", async ({ store }) => {
     await stored(store, [set(30, "person's"), set(20, "person's"), set(5, "loom's", { place: "loom" })]);
     const state = await store.readUser(viewOf("ada", "acme", { places: ["", "loom"] }));
-    assert.deepEqual(
-      state?.facts.map(({ place, label }) => [place, label]),
-      [
-        ["", "PROJ.status"],
-        ["", "TASK.current"],
-        ["loom", "USER.os"],
-      ],
-    );
+    assert.deepEqual(rowsOf(state?.facts, "place", "label"), [
+      ["", "PROJ.status"],
+      ["", "TASK.current"],
+      ["loom", "USER.os"],
+    ]);
     for (const userId of ["nobody", "ada"])
       assert.equal(
         await store.readFact(viewOf(userId, "acme", { places: ["", "none"] }), labelAt(9)),
@@ -235,17 +230,14 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     const life = await store.readLife("acme", "ada", { nowMs: end });
     const first = ["first", "replaced"];
     const expired = ["second", "expired"];
-    assert.deepEqual(
-      life?.earlier.map(({ place, label, ordinal, value, ended }) => [place, label, ordinal, value, ended]),
-      [
-        ["", "USER.location", 1, ...first],
-        ["", "USER.os", 1, ...first],
-        ["", "USER.os", 2, ...expired],
-        ["loom", "USER.language", 1, ...first],
-        ["loom", "USER.role", 1, ...first],
-        ["loom", "USER.role", 2, ...expired],
-      ],
-    );
+    assert.deepEqual(rowsOf(life?.earlier, "place", "label", "ordinal", "value", "ended"), [
+      ["", "USER.location", 1, ...first],
+      ["", "USER.os", 1, ...first],
+      ["", "USER.os", 2, ...expired],
+      ["loom", "USER.language", 1, ...first],
+      ["loom", "USER.role", 1, ...first],
+      ["loom", "USER.role", 2, ...expired],
+    ]);
     const present = await store.readLife("acme", "ada", { nowMs: end, isPresent: true });
     assert.deepEqual([present?.facts, present?.earlier], [life?.facts, []]);
     assert.deepEqual(
@@ -294,18 +286,11 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
       assert.deepEqual([unnamed?.value, unnamed?.writtenBy, unnamed?.sessionId], ["b", null, null]);
       await stored(store, [set(0, "c")], NOW, { sessionId: "s" });
       const life = await store.readLife("acme", "ada", { nowMs: NOW });
-      assert.deepEqual(
-        [...life!.earlier, ...life!.facts].map(({ value, writtenBy, sessionId }) => [
-          value,
-          writtenBy,
-          sessionId,
-        ]),
-        [
-          ["a", "écrivain", "sitzung-ü"],
-          ["b", null, null],
-          ["c", null, "s"],
-        ],
-      );
+      assert.deepEqual(rowsOf([...life!.earlier, ...life!.facts], "value", "writtenBy", "sessionId"), [
+        ["a", "écrivain", "sitzung-ü"],
+        ["b", null, null],
+        ["c", null, "s"],
+      ]);
     },
   );
 
@@ -355,10 +340,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
       assert.deepEqual(await endedAt(NOW + 4), [NOW + 3]);
       assert.deepEqual([await endedAt(NOW + 4), await store.nextEndMs()], [[], NOW + 5]);
       const life = await store.readLife("acme", "ada", { nowMs: NOW + 4 });
-      assert.deepEqual(
-        life?.earlier.map(({ value, ended, endedAtMs }) => [value, ended, endedAtMs]),
-        [["b", "expired", NOW + 3]],
-      );
+      assert.deepEqual(rowsOf(life?.earlier, "value", "ended", "endedAtMs"), [["b", "expired", NOW + 3]]);
       await stored(store, [set(2, "a")]);
       assert.equal(await store.nextEndMs(), undefined);
     },
@@ -369,7 +351,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     const changes = numbers.map((number) => set(number, `${number}`));
     assert.equal((await stored(store, changes)).channelCount, 256);
     assert.deepEqual(
-      (await store.readUser(viewOf("ada")))?.facts.map(({ label, value }) => [label, value]),
+      rowsOf((await store.readUser(viewOf("ada")))?.facts, "label", "value"),
       numbers.map((number) => [labelAt(number), `${number}`]).sort(),
     );
     await stored(store, [set(12, "again"), set(123, "again"), set(124, "again")]);
@@ -405,10 +387,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
         { ...keyRecord("c"), createdAtMs: NOW + 2 },
       ];
       for (const key of keys) await store.addKey(key);
-      assert.deepEqual(
-        (await store.listKeys("acme")).map(({ id }) => id),
-        ["b", "a", "c", "d"],
-      );
+      assert.deepEqual(fieldsOf(await store.listKeys("acme"), "id"), ["b", "a", "c", "d"]);
       assert.deepEqual(await store.listAccounts(), [{ account: "acme", createdAtMs: NOW }]);
       for (const [id, createdAtMs] of [
         ["r2", NOW],
@@ -416,10 +395,7 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
         ["r0", NOW + 2],
       ] as const)
         await store.addKeyRequest({ ...keyRequest(id), createdAtMs });
-      assert.deepEqual(
-        (await store.listKeyRequests()).map(({ id }) => id),
-        ["r2", "r1", "r0"],
-      );
+      assert.deepEqual(fieldsOf(await store.listKeyRequests(), "id"), ["r2", "r1", "r0"]);
     },
   );
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { Change, FactChange, Store, WriteRequest } from "../../src/memory/ports.ts";
 import { projectUser, sharedPlace } from "../../src/memory/shared-places.ts";
 import { sharedReads } from "../../src/memory/shared-reads.ts";
+import { rowsOf } from "../fixtures/fields.ts";
 import { checksOf, NOW, type StoreUnderTest } from "./store-under-test.ts";
 
 const PROJECT = "loom";
@@ -65,13 +66,10 @@ export function storeSharedConformance(name: string, open: () => Promise<StoreUn
     const outcome = await store.write(shared("ada", [name, fact(AT, "one")]));
     assert.ok(outcome.outcome === "stored");
     assert.equal(outcome.channelCount, 2);
-    assert.deepEqual(
-      outcome.events.map(({ place, label }) => [place, label]),
-      [
-        ["", "USER.name"],
-        [AT, GOAL],
-      ],
-    );
+    assert.deepEqual(rowsOf(outcome.events, "place", "label"), [
+      ["", "USER.name"],
+      [AT, GOAL],
+    ]);
     const [own, team] = outcome.changes.map(({ revision }) => revision);
     assert.ok(own! < team! && Number.isSafeInteger(team), "a revision of the one is none of the other");
     const conflict = await store.write(
@@ -188,9 +186,9 @@ export function storeSharedConformance(name: string, open: () => Promise<StoreUn
     await own("two");
     await store.write(shared("ada", [{ place: PROJECT, label: "TASK.next", value: "mine" }]));
     const terms = { places: [], shared: { project: PROJECT, isForAccount: true } } as const;
-    const only = { isMeant: (label: string): boolean => label === GOAL, named: [GOAL] };
-    const take = (named = only) =>
-      store.write(shared("ada", [{ kind: "move", from: PROJECT, to: AT, only: named }], terms));
+    const goal = { isMeant: (label: string): boolean => label === GOAL, named: [GOAL] };
+    const take = (only = goal) =>
+      store.write(shared("ada", [{ kind: "move", from: PROJECT, to: AT, only }], terms));
     await assert.rejects(take({ isMeant: () => true, named: [GOAL, "PROJ.repo"] }), {
       code: "fact_not_found",
     });
@@ -203,17 +201,11 @@ export function storeSharedConformance(name: string, open: () => Promise<StoreUn
       [["two ada"], [`${PROJECT} mine`]],
     );
     const team = await store.readLife("acme", TEAM, { nowMs: NOW });
-    assert.deepEqual(
-      team?.earlier.map(({ value, author, writtenBy }) => [value, author, writtenBy]),
-      [["one", "ada", "codex"]],
-    );
+    assert.deepEqual(rowsOf(team?.earlier, "value", "author", "writtenBy"), [["one", "ada", "codex"]]);
     await store.write(shared("bo", [{ kind: "move", from: AT, to: PROJECT }], terms));
     assert.deepEqual([await valuesOf(store), await valuesOf(store, "bo")], [[], [`${PROJECT} two`]]);
     const back = await store.readLife("acme", "bo", { nowMs: NOW });
-    assert.deepEqual(
-      back?.earlier.map(({ value, author }) => [value, author]),
-      [["one", undefined]],
-    );
+    assert.deepEqual(rowsOf(back?.earlier, "value", "author"), [["one", undefined]]);
     assert.equal(await store.readStamp("acme", TEAM), undefined);
     assert.equal(await store.removeProject("acme", PROJECT), "removed");
   });
@@ -266,10 +258,7 @@ export function storeSharedConformance(name: string, open: () => Promise<StoreUn
     await opened(store);
     await store.write(shared("ada", [fact(AT, "short", { expiresAtMs: NOW + 5 })]));
     const ended = await store.sweep(NOW + 10);
-    assert.deepEqual(
-      ended.map(({ userId, place, label }) => [userId, place, label]),
-      [[TEAM, "", GOAL]],
-    );
+    assert.deepEqual(rowsOf(ended, "userId", "place", "label"), [[TEAM, "", GOAL]]);
     assert.equal((await store.readLife("acme", TEAM, { nowMs: NOW + 10 }))?.earlier[0]?.author, "ada");
   });
 }

@@ -12,6 +12,7 @@ import type {
   WriteRequest,
 } from "../../src/memory/ports.ts";
 import type { KeyRecord } from "../../src/memory/records.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { changesOf, labelAt, viewOf } from "../fixtures/views.ts";
 
 export interface StoreUnderTest {
@@ -86,12 +87,8 @@ export function forgottenIn({ changes }: Stored): number {
 /** Declares the tests of a store, each on data of its own. */
 export function checksOf(name: string, open: () => Promise<StoreUnderTest>) {
   return (guarantee: string, run: (under: StoreUnderTest) => Promise<void>) =>
-    test(`${name}: ${guarantee}`, async () => {
-      const under = await open();
-      try {
-        await run(under);
-      } finally {
-        await under.end();
-      }
+    test(`${name}: ${guarantee}`, async (t) => {
+      const under = endAfter(t, await open());
+      await run(under);
     });
 }

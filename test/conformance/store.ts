@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { briefly, changesOf, labelAt, viewOf } from "../fixtures/views.ts";
 import { until } from "../fixtures/waiting.ts";
 import {
@@ -40,14 +41,11 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       assert.deepEqual(briefly(outcome), { outcome: "stored", channelCount: 3, used: 0 });
       assert.equal((await store.readFact(viewOf("ada"), labelAt(39)))?.value, hostile);
       const state = await store.readUser(viewOf("ada"));
-      assert.deepEqual(
-        state?.facts.map(({ label, value }) => [label, value]),
-        [
-          ["PROJ.constraint", hostile],
-          ["USER.location", "x".repeat(1024)],
-          ["USER.name", "Ada"],
-        ],
-      );
+      assert.deepEqual(rowsOf(state?.facts, "label", "value"), [
+        ["PROJ.constraint", hostile],
+        ["USER.location", "x".repeat(1024)],
+        ["USER.name", "Ada"],
+      ]);
       assert.ok(state?.facts.every(({ updatedAtMs, revision }) => updatedAtMs === NOW && revision > 0));
       assert.equal(await store.readFact(viewOf("ada"), labelAt(1)), undefined);
     },
@@ -71,10 +69,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       });
       const after = await store.readUser(viewOf("ada"));
       assert.notEqual(after?.stamp, before?.stamp);
-      assert.deepEqual(
-        after?.facts.map(({ value }) => value),
-        ["Ada L.", "Engine"],
-      );
+      assert.deepEqual(fieldsOf(after?.facts, "value"), ["Ada L.", "Engine"]);
       assert.ok(after!.facts[0].revision > Math.max(...before!.facts.map(({ revision }) => revision)));
     },
   );
@@ -95,10 +90,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       await store.write(write(userId, [[0, `${account}/${userId}`]], { account }));
     for (const [account, userId] of names) {
       const state = await store.readUser(viewOf(userId, account));
-      assert.deepEqual(
-        state?.facts.map(({ value }) => value),
-        [`${account}/${userId}`],
-      );
+      assert.deepEqual(fieldsOf(state?.facts, "value"), [`${account}/${userId}`]);
     }
     await store.forgetUser("a", "b");
     assert.equal((await store.readUser(viewOf("bc", "a")))?.facts.length, 1);
@@ -214,7 +206,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       for (const opened of [store, other]) {
         const state = await opened.readUser(viewOf("ada"));
         assert.deepEqual(
-          state?.facts.map(({ label, value }) => [label, value]),
+          rowsOf(state?.facts, "label", "value"),
           Array.from({ length: 40 }, (_, i) => [labelAt(i), `v${i}`]).sort(),
         );
         assert.equal(await opened.readUsage("key1", "2026-11"), 40);
@@ -328,10 +320,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       assert.equal(await store.findKey("00".repeat(32)), undefined);
       assert.equal(await store.readKey("nobody"), undefined);
       assert.deepEqual(await store.listKeys("nobody"), []);
-      assert.deepEqual(
-        (await store.listKeys("acme")).map(({ id }) => id),
-        ["key1"],
-      );
+      assert.deepEqual(fieldsOf(await store.listKeys("acme"), "id"), ["key1"]);
       assert.deepEqual((await store.listAccounts()).map(({ account }) => account).sort(), ["acme", "other"]);
       assert.equal((await store.changeKey("key1", { revokedAtMs: NOW }))?.revokedAtMs, NOW);
       assert.equal((await store.changeKey("key1", { revokedAtMs: NOW + 9 }))?.revokedAtMs, NOW);
@@ -360,10 +349,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     assert.equal(await store.addKey(keyRecord("key1", "other")), "key_exists");
     assert.equal(await store.addKey({ ...keyRecord("key2", "other"), hash: key.hash }), "key_exists");
     assert.deepEqual(await store.listKeys(), [key]);
-    assert.deepEqual(
-      (await store.listAccounts()).map(({ account }) => account),
-      ["acme"],
-    );
+    assert.deepEqual(fieldsOf(await store.listAccounts(), "account"), ["acme"]);
   });
 
   check("everything is still there after closing and opening", async ({ store, reopen }) => {

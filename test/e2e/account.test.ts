@@ -1,8 +1,16 @@
 /** A key's holder: tier, use, users and labels; and the key stays in the page's memory alone. */
 
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { after } from "node:test";
 import type { ChannelsAnswer } from "../../src/contract/answers.ts";
+import { OwnerClient } from "../../src/door-client/owner-client.ts";
+import { savedReceipt } from "./memory-visit.ts";
 import { type Visit, visit } from "./visit.ts";
+
+const backups = mkdtempSync(`${tmpdir()}/sideband-backups-`);
+after(() => rmSync(backups, { recursive: true }));
 
 async function signIn({ page, open }: Visit, key: string): Promise<void> {
   await open("/account");
@@ -63,6 +71,44 @@ visit(
     await page.locator(".whose").getByText("grace & co").waitFor();
   },
 );
+
+visit(
+  "the holder erases a user, sees what that was and what goes on, and saves a receipt that the service knows",
+  async (visit) => {
+    const { page, running, says } = visit;
+    const key = await running.newKey("navy");
+    for (const [user_id, value] of [
+      ["ada", "x"],
+      ["ada", "y"],
+      ["grace", "z"],
+    ])
+      await running.call("POST", "/encode", { key, body: { user_id, label: "USER.name", value } });
+    await running.service.core.keys.create({ account: "navy", user: "ada" });
+    await signIn(visit, key);
+    await page.getByRole("button", { name: "Erase everything of ada, which cannot be undone" }).click();
+    await page.getByRole("button", { name: "Confirm: erase everything of ada" }).click();
+    await says(/Everything of ada is erased/);
+    await says(/1 fact and 1 earlier value, 1 label at 1 place, 0 connected applications/);
+    await says("The service's backups hold it until");
+    await says("1 key for ada alone can write until revoked.");
+    await says("1 user of navy,");
+    const receipt = await savedReceipt(page, "ada");
+    const verify = (sent: object) =>
+      OwnerClient.of(running.folder).json("POST", "/operator/verify-receipt", sent);
+    assert.deepEqual(await verify(receipt), { genuine: true, key_known: true });
+    assert.deepEqual(await verify({ ...receipt, facts: 2 }), { genuine: false, key_known: true });
+  },
+  { settings: { SIDEBAND_BACKUP_DIR: backups } },
+);
+
+visit("a key that only reads is offered no erasure", async (visit) => {
+  const { page, running, says } = visit;
+  const body = { user_id: "ada", label: "USER.name", value: "x" };
+  await running.call("POST", "/encode", { body });
+  await signIn(visit, (await running.service.core.keys.create({ account: "acme", access: "read" })).key);
+  await says("1 user of acme,");
+  assert.equal(await page.getByRole("button", { name: /^Erase/ }).count(), 0);
+});
 
 visit("the holder adds a set of labels, and makes the account strict", async (visit) => {
   const { page, running, says } = visit;

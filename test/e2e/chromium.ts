@@ -5,7 +5,7 @@
 
 import { after } from "node:test";
 import { type Browser, chromium } from "playwright-core";
-import { findChromium } from "./find-chromium.ts";
+import { findChromium } from "../fixtures/programs.ts";
 
 /**
  * What is not needed of Chromium. The popups of its address bar are two pages for each window, and take a third of the

@@ -33,6 +33,25 @@ visit("a wrong token is refused; the right one gives a cookie that scripts canno
   await says("No open requests.");
 });
 
+visit("the audit shows who has changed what, and its filters leave out the rest", async (visit) => {
+  const { page, running, says } = visit;
+  await running.call("PATCH", "/channels", { body: { strict: true } });
+  await running.call("PUT", "/projects/loom", { body: { shared: true, members: ["bo"] } });
+  await running.newKey("other");
+  await signIn(visit);
+  const table = page.getByRole("region", { name: "Audited changes" });
+  await table.getByText("changeStrict").waitFor();
+  await table.getByText("acme; project loom; members bo").waitFor();
+  await page.getByLabel("Entries of").selectOption("acme");
+  await page.getByLabel("By or about").fill("bo");
+  await page.getByRole("button", { name: "Show entries" }).click();
+  await table.getByText("changeStrict").waitFor({ state: "detached" });
+  await table.getByText("shareProject").waitFor();
+  await page.getByLabel("Entries of").selectOption("other");
+  await page.getByRole("button", { name: "Show entries" }).click();
+  await says("There are no such entries.");
+});
+
 visit("too many wrong tokens are stopped", async ({ page, running, open, says }) => {
   for (let i = 0; i < 11; i++) await running.call("GET", "/admin/keys", { key: "wrong" });
   await open("/console");

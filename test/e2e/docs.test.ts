@@ -6,8 +6,7 @@ import { PHONE, type Visit, visit } from "./visit.ts";
 
 visit(
   "every operation has a page, with its fields, its errors, an example and three languages",
-  async (visit) => {
-    const { page, open, says } = visit;
+  async ({ page, open, says }) => {
     await open("/docs/api#read");
     const ids = await page.locator(".calls tr").evaluateAll((all) => all.map(({ id }) => id));
     assert.deepEqual(ids.sort(), Object.keys(OPERATIONS).sort());

@@ -94,8 +94,7 @@ visit("who takes the new value takes its end, and who saves theirs keeps the end
 
 visit(
   "who saves or adds what somebody wrote a moment before is shown that, and loses nothing",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await remember(running, { label: LABEL, value: "calm" });
     await openMemory(page, running.url, running.key, "#user=ada");
     /** Somebody is faster than the next write of the page. */
@@ -135,8 +134,7 @@ visit(
   },
 );
 
-visit("what is cancelled, closed or kept changes nothing", async (visit) => {
-  const { page, running, says } = visit;
+visit("what is cancelled, closed or kept changes nothing", async ({ page, running, says }) => {
   await remember(running, { label: LABEL, value: "calm" });
   await remember(running, { label: "TASK.next", value: "the gate", project: PROJECT });
   await openMemory(page, running.url, running.key, `#user=ada&project=${PROJECT}`);
@@ -218,8 +216,7 @@ visit("what is erased is what is said: a worktree, a project, or everything", as
 
 visit(
   "in a worktree a fact is kept for it, beside that of its project; a project has no worktree",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await remember(running, { label: "TASK.next", value: "the gate", project: PROJECT });
     await openMemory(page, running.url, running.key, `#user=ada&project=${PROJECT}`);
     const keptFor = page.getByLabel("Kept for");

@@ -49,8 +49,7 @@ async function factsOf(running: Running, project?: string): Promise<string[]> {
 const row = (page: Page, label: string) =>
   page.getByRole("region", { name: "Facts of the file" }).getByRole("row").filter({ hasText: label });
 
-visit("a dropped file is shown as a plan, changed, imported and undone", async (visit) => {
-  const { page, running, says } = visit;
+visit("a dropped file is shown as a plan, changed, imported and undone", async ({ page, running, says }) => {
   await remember(running, { label: "USER.name", value: "Ada" });
   await remember(running, { label: "FAMILY.wife", value: "Grace", new_label: true });
   await remember(running, { label: "TASK.next", value: "the gate", project: PROJECT });
@@ -122,8 +121,7 @@ visit("a dropped file is shown as a plan, changed, imported and undone", async (
   assert.deepEqual([await factsOf(running), await factsOf(running, PROJECT)].map(values), before.map(values));
 });
 
-visit("an undo that would take back what others wrote since asks first", async (visit) => {
-  const { page, running, says } = visit;
+visit("an undo that would take back what others wrote since asks first", async ({ page, running, says }) => {
   await openMemory(page, running.url, running.key, "#user=ada");
   await says("Nothing is remembered here yet.");
   await choose(page, "facts.txt", "USER.name=Ada\nPREF.tone=calm\n");
@@ -141,8 +139,7 @@ visit("an undo that would take back what others wrote since asks first", async (
 
 visit(
   "what a file leaves open is asked: whose memory, which format, whether a CLAUDE.md is about the person",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await openMemory(page, running.url, running.key, "#user=ada");
     await says("Nothing is remembered here yet.");
     const memories = ["bob", "eve"].map((user) => ({ memory: `Name: ${user}`, user_id: user }));
@@ -174,8 +171,7 @@ visit(
 
 visit(
   "in a strict account a file makes no labels: such facts are named, and can be given one that is there",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await running.call("PATCH", "/channels", { body: { strict: true } });
     await openMemory(page, running.url, running.key, "#user=ada");
     await says("Nothing is remembered here yet.");

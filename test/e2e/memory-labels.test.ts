@@ -28,8 +28,7 @@ const undo = (page: Page) => press(page, "Undo");
 
 visit(
   "a label is completed by name and description, and made where none fits, by keyboard alone",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await remember(running, WIFE);
     await openMemory(page, running.url, running.key, "#user=ada");
     await factOf(page, "FAMILY.wife").getByText("What the wife is called").waitFor();
@@ -72,8 +71,7 @@ visit(
 
 visit(
   "a slip names the label that was meant, keeps what was typed, and can be insisted on",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await remember(running, WIFE);
     await remember(running, { label: "PREF.tone", value: "calm" });
     await openMemory(page, running.url, running.key, "#user=ada");
@@ -115,8 +113,7 @@ visit(
 
 visit(
   "in a strict account no label is made, and the page says so; what was made before can be renamed",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await remember(running, WIFE);
     assert.equal((await running.call("PATCH", "/channels", { body: { strict: true } })).status, 200);
     await openMemory(page, running.url, running.key, "#user=ada");
@@ -186,8 +183,7 @@ visit("a fact gets another label, or becomes a list with another fact; each is u
 for (const history of ["10", "0"]) {
   visit(
     `what is added, changed or forgotten is undone, with its end, where ${history} earlier values are kept`,
-    async (visit) => {
-      const { page, running, says } = visit;
+    async ({ page, running, says }) => {
       await remember(running, WIFE);
       await remember(running, { label: "PREF.tone", value: "calm", ttl_s: 86_400 });
       await openMemory(page, running.url, running.key, "#user=ada");

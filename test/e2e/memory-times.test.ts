@@ -104,8 +104,7 @@ const months = timeTravel();
 
 visit(
   "what changed shows the value before each change, also where that is older than the list or on no page of it yet",
-  async (visit) => {
-    const { page, running } = visit;
+  async ({ page, running }) => {
     await remember(running, { label: "USER.name", value: "Ada Byron" });
     months.clock.ms += 40 * DAY_MS;
     await remember(running, { label: "USER.name", value: "Ada Lovelace" });

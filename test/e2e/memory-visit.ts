@@ -1,7 +1,9 @@
 /** What a test does on the memory page, and what another writer does meanwhile. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
+import type { Receipt } from "../../src/contract/answers.ts";
 import type { Running } from "../http/running-service.ts";
 
 export async function openMemory(page: Page, url: string, key: string, hash = ""): Promise<void> {
@@ -25,4 +27,11 @@ export async function remember(running: Running, fact: object, key = running.key
   const { status, json, text } = await running.call("POST", "/encode", { key, body });
   assert.equal(status, 200, text);
   return json.revision;
+}
+
+/** What is in the file that a page gives out after an erasure. */
+export async function savedReceipt(page: Page, user: string): Promise<Receipt> {
+  const [saved] = await Promise.all([page.waitForEvent("download"), press(page, "Save the receipt")]);
+  assert.match(saved.suggestedFilename(), new RegExp(`^receipt-${user}-20.*\\.json$`));
+  return JSON.parse(readFileSync(await saved.path(), "utf8"));
 }

@@ -5,7 +5,15 @@ import { readFileSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { soon } from "../fixtures/waiting.ts";
 import type { Running } from "../http/running-service.ts";
-import { chooseLabel, factOf, labelField, openMemory, press, remember } from "./memory-visit.ts";
+import {
+  chooseLabel,
+  factOf,
+  labelField,
+  openMemory,
+  press,
+  remember,
+  savedReceipt,
+} from "./memory-visit.ts";
 import { type Visit, visit } from "./visit.ts";
 
 const PROJECT = "loom-3f2a9c81d04e";
@@ -307,12 +315,12 @@ async function takesAlongAndErases({ page, running, says }: Visit, ownLabels: nu
   await says("Nothing is remembered here yet.");
   await says("Nothing has changed.");
   assert.deepEqual((await running.call("GET", "/users?prefix=ada")).json.users, []);
+  assert.ok((await savedReceipt(page, "ada")).facts > 4);
 }
 
 visit(
   "a reading key sees everything and nothing to change it with; a bound key only its user",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await remember(running, { label: "USER.name", value: "Ada" });
     await remember(running, { label: "USER.name", value: "Ada Lovelace" });
     await remember(running, { user_id: "bo", label: "USER.name", value: "Bo" });
@@ -372,8 +380,7 @@ visit("users are found by how their names begin, page by page, and a new one can
 
 visit(
   "a connection that is lost is said to be, and what happened meanwhile is there after it",
-  async (visit) => {
-    const { page, running, says } = visit;
+  async ({ page, running, says }) => {
     await remember(running, { label: "USER.name", value: "Ada" });
     await openMemory(page, running.url, running.key, "#user=ada");
     await says("Live");

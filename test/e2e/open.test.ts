@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { BrowserContext } from "playwright-core";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { LocalPage } from "../../src/main/local-page.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import type { Running } from "../http/running-service.ts";
 import { sharedBrowser } from "./chromium.ts";
 import { visit } from "./visit.ts";
@@ -28,8 +29,7 @@ async function newContext(): Promise<BrowserContext> {
 
 visit(
   "one browser is let in by a file that leads to the link, and works on the facts live",
-  async (visit) => {
-    const { running } = visit;
+  async ({ running }) => {
     const body = { user_id: "ada", label: "USER.name", value: "Ada" };
     await running.call("POST", "/encode", { body });
     const local = await openLocally(running);
@@ -91,8 +91,7 @@ visit(
 
 visit(
   "a page of another port of this machine gets neither the cookie nor an answer, nor writes",
-  async (visit) => {
-    const { running } = visit;
+  async ({ running }) => {
     await running.call("POST", "/encode", { body: { user_id: "ada", label: "USER.name", value: "Ada" } });
     const local = await openLocally(running);
     const cookies: (string | undefined)[] = [];
@@ -136,10 +135,7 @@ visit(
       assert.deepEqual(tried, ["refused", "opaque 0 ", "opaque 0 ", "refused", "refused"]);
       assert.deepEqual([...new Set(cookies)], [undefined]);
       const { facts } = (await running.call("GET", "/facts?user_id=ada")).json;
-      assert.deepEqual(
-        facts.map(({ value }: { value: string }) => value),
-        ["Ada"],
-      );
+      assert.deepEqual(fieldsOf(facts, "value"), ["Ada"]);
       // Nor by a frame.
       await other.setContent(`<iframe src="${base}/memory"></iframe>`);
       const frame = other.frames()[1];

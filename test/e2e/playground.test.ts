@@ -41,8 +41,7 @@ visit(
 
 visit(
   "a sandbox is shared by its address: what others write appears, and the next reset is shown",
-  async (visit) => {
-    const { page, running, open, says } = visit;
+  async ({ page, running, open, says }) => {
     await page.clock.install();
     await open(`/playground#sandbox=${SANDBOX}`);
     await says(/its facts are deleted in \d+ (h|min|s)/);
@@ -74,8 +73,7 @@ visit("it opens with an example, in a sandbox of its own that a reload finds aga
   assert.equal(json.plain_index, "USER.name=Of all");
 });
 
-visit("each action shows its call, and the shown command does the same", async (visit) => {
-  const { page, open, says } = visit;
+visit("each action shows its call, and the shown command does the same", async ({ page, open, says }) => {
   await open(`/playground#sandbox=${SANDBOX}`);
   const shown = page.locator(".last-call pre");
   await page.getByPlaceholder("Ada Okafor").fill("O'Hara = Ada");

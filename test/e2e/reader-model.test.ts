@@ -14,8 +14,7 @@ const FACTS = [
 
 visit(
   "a block that the reader model codes is built and read in the browser as in Node, weights on demand",
-  async (visit) => {
-    const { page, running, open, says } = visit;
+  async ({ page, running, open, says }) => {
     const fetched: string[] = [];
     page.context().on("request", (request) => fetched.push(request.url()));
     await open("/");

@@ -6,8 +6,7 @@ import { ADMIN_TOKEN, visit } from "./visit.ts";
 
 visit(
   "the playground keeps what was written while an older refresh was on its way",
-  async (visit) => {
-    const { page, open, says } = visit;
+  async ({ page, open, says }) => {
     await page.clock.install();
     await open("/playground#sandbox=abc");
     await says("No facts yet");
@@ -34,8 +33,7 @@ visit(
 
 visit(
   "who signs out of the console is not shown it again by a refresh on its way",
-  async (visit) => {
-    const { page, open } = visit;
+  async ({ page, open }) => {
     await page.clock.install();
     await open("/console");
     await page.getByLabel("Admin token").fill(ADMIN_TOKEN);

@@ -1,7 +1,4 @@
-/**
- * Nothing acknowledged is lost: kill -9, a full disk, an orderly end. `npm run test:kill` and `test:stale` have as many
- * rounds as one wants.
- */
+/** Nothing acknowledged is lost: a port in use, a full disk, an orderly end. Kills are in crash.test.ts and test/property. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -12,9 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { problemCode, send } from "../http/running-service.ts";
-import { killRounds } from "./kill-rounds.ts";
 import { firstKey, startServerProcess } from "./server-process.ts";
-import { countStale } from "./stale-reads.ts";
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-fault-"));
@@ -24,19 +19,6 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-test("kill -9 under 32 writers: every acknowledged fact is there, and the counter agrees", async () => {
-  const seed = Date.now() % 2 ** 32;
-  const { acknowledged, lost } = await killRounds(2, seed, 150);
-  assert.ok(acknowledged > 0, `seed ${seed}`);
-  assert.equal(lost, 0, `seed ${seed}`);
-});
-
-test("what was written, deleted or revoked on one connection is seen at once on another", async () => {
-  const { writes, deletions, revocations, stale } = await countStale(100);
-  assert.deepEqual([writes, deletions, stale], [100, 100, 0]);
-  assert.ok(revocations > 0);
-});
 
 test("a port in use: one line that says what to do, and the first key comes with the next start", () =>
   withFolder(async (folder) => {

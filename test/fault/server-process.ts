@@ -15,12 +15,16 @@ export interface ServerProcess {
 
 const START_TIMEOUT_MS = 60_000;
 
-/** @param prefix shell words before the command, such as a limit */
+/**
+ * @param prefix shell words before the command, such as a limit
+ * @param script of another release
+ */
 export async function startServerProcess(
   settings: Record<string, string>,
   prefix = "",
+  script = builtSideband(),
 ): Promise<ServerProcess> {
-  const command = `${prefix} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(builtSideband())} serve`;
+  const command = `${prefix} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(script)} serve`;
   const child = spawn("/bin/bash", ["-c", command], {
     env: {
       PATH: process.env.PATH ?? "/usr/bin:/bin",

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { before, suite, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "../fixtures/ends.ts";
 import { writeStandIn } from "../fixtures/stand-in.ts";
 import { missingPackages } from "../prepare.ts";
 
@@ -39,14 +40,8 @@ async function end(child: ChildProcess) {
 
 const run = (...call: Parameters<typeof start>) => end(start(...call));
 
-function newFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-run-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
 function standIn(t: TestContext, name: string): string {
-  const bin = join(newFolder(t), "bin");
+  const bin = join(temporaryFolder(t), "bin");
   writeStandIn(bin, name);
   return bin;
 }
@@ -161,7 +156,7 @@ suite("a run of test files that go wrong", { concurrency: false }, () => {
 suite("test run", { concurrency: false }, () => {
   test("a type error ends the run, with what the compiler says", async (t) => {
     const source = 'export const wrong: number = "one";';
-    const { status, output } = await end(startScratch(newFolder(t), [[WAITS]], { source }));
+    const { status, output } = await end(startScratch(temporaryFolder(t), [[WAITS]], { source }));
     assert.equal(status, 1, output);
     assert.match(output, /^✖ The types are wrong:\nsource\.ts\(1,14\): error TS2322: /m);
     assertCounts(output, { tests: 1, pass: 0, fail: 1 });
@@ -170,7 +165,7 @@ suite("test run", { concurrency: false }, () => {
   test("a run that takes too long is ended, also where a test never gives way", async (t) => {
     const endless =
       'test("one that never gives way", () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));';
-    const { status, output } = await end(startScratch(newFolder(t), [[endless]], { limitMs: 3000 }));
+    const { status, output } = await end(startScratch(temporaryFolder(t), [[endless]], { limitMs: 3000 }));
     assert.equal(status, 1, output);
     assert.match(output, /^✖ The run took longer than 3 s\.$/m);
     assertCounts(output, { tests: 1, pass: 0, fail: 1 });
@@ -184,7 +179,7 @@ suite("test run", { concurrency: false }, () => {
         test("one that starts another", () => void spawn("sleep", ["600"], { stdio: "inherit" }));
         test("one that waits", () => (console.log("waiting"), new Promise(() => setTimeout(() => {}, 600_000))));`;
       // For one of the signals also a second process.
-      const child = startScratch(newFolder(t), signal === "SIGINT" ? [[starts], [WAITS]] : [[starts]]);
+      const child = startScratch(temporaryFolder(t), signal === "SIGINT" ? [[starts], [WAITS]] : [[starts]]);
       const ended = end(child);
       for await (const [text] of on(child.stdout!, "data")) if (text.includes("waiting")) break;
       child.kill(signal);
@@ -196,7 +191,7 @@ suite("test run", { concurrency: false }, () => {
   }
 
   test("a skipped test is named at the end, with its reason, and is no failure where CI is not set", async (t) => {
-    const { status, output } = await end(startScratch(newFolder(t), [[SKIPS]], { env: { CI: "" } }));
+    const { status, output } = await end(startScratch(temporaryFolder(t), [[SKIPS]], { env: { CI: "" } }));
     assert.equal(status, 0, output);
     assert.match(output, /^﹣ Skipped: scratch-0\.ts: one that is skipped: no such program\nℹ tests 1$/m);
     assertCounts(output, { tests: 1, pass: 0, fail: 0 });

@@ -5,20 +5,17 @@
 
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { seededRandom } from "../../src/base/random.ts";
 import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
 import type { FactRecord } from "../../src/memory/ports.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { changesOf, numberOf, viewOf } from "../fixtures/views.ts";
 import { until } from "../fixtures/waiting.ts";
-import { type Running, send, startRunning } from "./running-service.ts";
+import { send, sharedRunning, startRunning } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1" });
-});
-after(() => running.end());
+const running = sharedRunning(() => startRunning({ SIDEBAND_BLOCK_WORKERS: "1" }));
 
 const WORDS = "the team ships a small parser every week for our users".split(" ");
 const random = seededRandom(1);
@@ -144,10 +141,7 @@ test("forty values with some of the longest are answered, and all of them are re
   const { fdm_block: block } = (await running.call("GET", "/context?user_id=long")).json;
   assert.equal(block, flushed.json.fdm_block);
   const read = await running.call("POST", "/read", { body: { user_id: "long", block } });
-  assert.deepEqual(
-    read.json.facts.map((fact: { value: string }) => fact.value),
-    values,
-  );
+  assert.deepEqual(fieldsOf(read.json.facts, "value"), values);
 });
 
 test("codes of a user whose block was asked for are computed in the background once the account has stopped writing, and then a block needs none", async () => {
@@ -182,10 +176,7 @@ test("planted code bits are found out: the block is right all the same, and so i
   await core.store.saveCodes("acme", "planted", planted);
   const { fdm_block: block } = (await running.call("GET", "/context?user_id=planted")).json;
   const { json } = await running.call("POST", "/read", { body: { user_id: "planted", block } });
-  assert.deepEqual(
-    json.facts.map(({ value }: { value: string }) => value),
-    ["Ada Lovelace", "London"],
-  );
+  assert.deepEqual(fieldsOf(json.facts, "value"), ["Ada Lovelace", "London"]);
   const isRight = (fact: FactRecord) =>
     keptCode({ ...fact, channel: numberOf(fact.label) }, core.blockWork.version) !== undefined;
   await until(async () => (await factsOf("acme", "planted")).every(isRight));

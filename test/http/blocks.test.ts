@@ -1,14 +1,11 @@
 /** Flush, read, batch, facts and forgetting over real HTTP on a real data folder, as the decisions say. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { fieldsOf } from "../fixtures/fields.ts";
+import { type Answer, problemCode, type Running, sharedRunning, startPortless } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startPortless();
-});
-after(() => running?.end());
+const running = sharedRunning(startPortless);
 
 const call: Running["call"] = (...args) => running.call(...args);
 const encode = (user_id: string, label: string, value: string, more = {}) =>
@@ -145,10 +142,7 @@ test("facts: in channel order with revision and time", async () => {
   const { json } = await call("GET", "/facts?user_id=facts");
   assert.equal(json.user_id, "facts");
   assert.equal(json.channel_count, 2);
-  assert.deepEqual(
-    json.facts.map((fact: { channel: number }) => fact.channel),
-    [0, 38],
-  );
+  assert.deepEqual(fieldsOf(json.facts, "channel"), [0, 38]);
   assert.ok(json.facts[0].revision > json.facts[1].revision);
   assert.ok(Math.abs(Date.parse(json.facts[0].updated_at) - Date.now()) < 60_000);
   assert.deepEqual(Object.keys(json.facts[0]), ["label", "value", "channel", "revision", "updated_at"]);
@@ -186,7 +180,7 @@ test("concurrent encodes of one user over many connections all survive", async (
   assert.equal(Math.max(...answers.map(({ json }) => json.channel_count)), 40);
   const facts = (await call("GET", "/facts?user_id=crowd")).json.facts;
   assert.deepEqual(
-    facts.map(({ value }: { value: string }) => value),
+    fieldsOf(facts, "value"),
     channels.map(({ label }: { label: string }) => `v ${label}`),
   );
 });

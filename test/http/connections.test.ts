@@ -3,19 +3,16 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LABELS } from "../../src/base/channel-labels.ts";
 import { doorPath } from "../../src/door-client/private-folder.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { later, until } from "../fixtures/waiting.ts";
 import { takeResume } from "../unit/http/served-routes.ts";
-import { type Running, startRunning } from "./running-service.ts";
+import { type Running, sharedRunning, startRunning } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning();
-});
-after(() => running?.end());
+const running = sharedRunning();
 
 const HOST = "Host: x\r\n";
 const CLOSE = `${HOST}Connection: close\r\n\r\n`;
@@ -97,8 +94,7 @@ test("requests of one connection take effect in their order, on the port and at 
 
 test("where Node's parser cannot be paused, the log says so, and requests in one piece are answered in their order", async (context) => {
   const giveBack = takeResume();
-  const plain = await startRunning({}, undefined, { warm: false }).finally(giveBack);
-  context.after(() => plain.end());
+  const plain = endAfter(context, await startRunning({}, undefined, { warm: false }).finally(giveBack));
   assert.match(plain.logs.join(""), /The HTTP parser of this Node cannot be paused/);
   const paths = ["/healthz", "/readyz", "/nowhere"].flatMap((path) => new Array<string>(10).fill(path));
   const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`);
@@ -161,16 +157,17 @@ const MIB = 2 ** 20;
 const SHORT = { headMs: 500, bodyMs: 200, slowBodyMs: 10_000, answerMs: 800, checkMs: 50 };
 
 test("a head or a body that does not come in time is answered 408, and the connection ends", async (context) => {
-  const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
-  context.after(() => hasty.end());
+  const hasty = endAfter(context, await startRunning({}, undefined, { warm: false, timeouts: SHORT }));
   const post = `POST /encode HTTP/1.1\r\n${HOST}Authorization: Bearer ${hasty.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"user`;
   for (const bytes of ["", "GET /heal", post])
     assert.match(await answerTo(bytes, hasty.url), /^HTTP\/1.1 408 .*"request_timeout"/s, bytes);
 });
 
 test("a client that takes nothing of its answer loses its connection, and one that waits for an answer keeps it", async (context) => {
-  const hasty = await startRunning({}, undefined, { warm: false, timeouts: { ...SHORT, headMs: 60_000 } });
-  context.after(() => hasty.end());
+  const hasty = endAfter(
+    context,
+    await startRunning({}, undefined, { warm: false, timeouts: { ...SHORT, headMs: 60_000 } }),
+  );
   const idle = open(hasty.url);
   // More than the buffers of both sides hold.
   const large = `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`;
@@ -361,8 +358,7 @@ test("a body has its room until its request is answered", async (context) => {
 });
 
 test("a body that does not come in time has its room no longer", async (context) => {
-  const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
-  context.after(() => hasty.end());
+  const hasty = endAfter(context, await startRunning({}, undefined, { warm: false, timeouts: SHORT }));
   const slow = `POST /demo/read HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{`;
   assert.match(await answerTo(slow, hasty.url), /^HTTP\/1.1 408 /);
   await until(() => bodyBytes(hasty) === 0);

@@ -9,6 +9,7 @@ import {
   SESSION_MS,
 } from "../../src/http/access/console-session.ts";
 import { ADMIN, hashOfToken } from "../../src/memory/operators.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { problemCode, type Running, startPortless } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -74,8 +75,10 @@ test("the cookie alone, which every port of the host is sent, opens nothing, nor
 });
 
 test("under https, by the word of a trusted proxy, the cookie is for https alone", async (context) => {
-  const running = await startPortless({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
-  context.after(() => running.end());
+  const running = endAfter(
+    context,
+    await startPortless({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false }),
+  );
   const isSecure = async (method: string, forwarded: Record<string, string>) => {
     const { headers } = await running.call(method, "/console/session", {
       key: null,
@@ -124,8 +127,7 @@ test("another site can neither sign a browser in nor out", async () => {
 });
 
 test("wrong tokens are refused without a cookie, then slowed down", async (context) => {
-  const running = await startPortless();
-  context.after(() => running.end());
+  const running = endAfter(context, await startPortless());
   const statuses: number[] = [];
   for (let i = 0; i < 12; i++) {
     const { status, headers } = await running.call("POST", "/console/session", {
@@ -147,8 +149,10 @@ test("wrong tokens are refused without a cookie, then slowed down", async (conte
 });
 
 test("after ten wrong tokens an address waits with every token, also with the right one", async (context) => {
-  const running = await startPortless({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
-  context.after(() => running.end());
+  const running = endAfter(
+    context,
+    await startPortless({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false }),
+  );
   const from = (address: string) => ({ ...SAME_ORIGIN, "x-forwarded-for": address });
   const ask = (key: string, headers: Record<string, string>) =>
     running.call("GET", "/admin/keys", { key, headers });

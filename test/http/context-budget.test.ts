@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { CONTEXT_TOKENS, contextFor, memorySection } from "../../src/agent-side/memory-section.ts";
 import { toolSchema, toolsFor } from "../../src/agent-side/memory-tools.ts";
 import { REMEMBER_PROMPT } from "../../src/agent-side/prompts.ts";
 import type { DetailedContextAnswer } from "../../src/contract/answers.ts";
 import { o200kCounter } from "../fixtures/o200k.ts";
-import { problemCode, type Running, startPortless } from "./running-service.ts";
+import { problemCode, sharedRunning, startPortless } from "./running-service.ts";
 
 const PROJECT = "loom";
 const WORKTREE = "loom/fix";
@@ -16,11 +16,7 @@ const count = o200kCounter();
 
 const clock = { ms: Date.UTC(2026, 4, 18, 12), now: () => clock.ms };
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock }));
 
 interface Fact {
   readonly label: string;

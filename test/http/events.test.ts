@@ -1,18 +1,16 @@
 /** GET /users/events: what listeners hear, and what they never hear. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { soon, until } from "../fixtures/waiting.ts";
 import { type Listener, listenTo } from "./event-stream.ts";
-import { type Answer, type Running, startRunning } from "./running-service.ts";
+import { type Answer, sharedRunning, startRunning } from "./running-service.ts";
 
 const clock = { ms: Date.UTC(2026, 10, 30), now: () => clock.ms };
 
-let running: Running;
-before(async () => {
-  running = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock }));
 
 const encode = (user_id: string, label: string, value: string, more: object = {}) =>
   running.call("POST", "/encode", { body: { user_id, label, value, ...more } });
@@ -32,33 +30,24 @@ test("a listener hears every change of a user, never a value, and goes on where 
   ok(await encode("heard", "TASK.current", "y", { project: "loom/w" }));
   ok(await running.call("DELETE", "/facts?user_id=heard&label=USER.name"));
   const heard = await first.until(3);
-  assert.deepEqual(
-    heard.map(({ user_id, project, label, kind, written_by }) => [user_id, project, label, kind, written_by]),
-    [
-      ["heard", null, "USER.name", "written", "codex"],
-      ["heard", "loom/w", "TASK.current", "written", null],
-      ["heard", null, "USER.name", "forgotten", null],
-    ],
-  );
+  assert.deepEqual(rowsOf(heard, "user_id", "project", "label", "kind", "written_by"), [
+    ["heard", null, "USER.name", "written", "codex"],
+    ["heard", "loom/w", "TASK.current", "written", null],
+    ["heard", null, "USER.name", "forgotten", null],
+  ]);
   assert.equal((await everyone.until(4)).length, 4);
   assert.ok(!first.text().includes(secret));
   await first.end();
   ok(await encode("heard", "USER.os", "while it was away"));
   const again = await listen("?user_id=heard", { "last-event-id": heard[2].id });
-  assert.deepEqual(
-    (await again.until(1)).map(({ label }) => label),
-    ["USER.os"],
-  );
+  assert.deepEqual(fieldsOf(await again.until(1), "label"), ["USER.os"]);
   assert.ok(!again.text().includes("event: reset"));
   const lost = await listen("?user_id=heard", { "last-event-id": "another-17" });
   await until(() => lost.text().includes("event: reset"));
   const inside = await listen("?user_id=heard&project=loom");
   ok(await encode("heard", "USER.os", "not there"));
   ok(await encode("heard", "TASK.next", "there", { project: "loom/w" }));
-  assert.deepEqual(
-    (await inside.until(1)).map(({ label }) => label),
-    ["TASK.next"],
-  );
+  assert.deepEqual(fieldsOf(await inside.until(1), "label"), ["TASK.next"]);
   ok(await running.call("DELETE", "/users?user_id=heard"));
   const gone = (await again.until(4)).at(-1)!;
   assert.deepEqual([gone.label, gone.kind], [null, "forgotten"]);
@@ -78,15 +67,12 @@ test("a listener of a worktree hears that its project or its person was forgotte
   ok(await write("loom"));
   ok(await forget(""));
   ok(await write("loom/w"));
-  assert.deepEqual(
-    (await inner.until(4)).map(({ project, label, kind }) => [project, label, kind]),
-    [
-      ["loom/w", "TASK.current", "written"],
-      ["loom", null, "forgotten"],
-      [null, null, "forgotten"],
-      ["loom/w", "TASK.current", "written"],
-    ],
-  );
+  assert.deepEqual(rowsOf(await inner.until(4), "project", "label", "kind"), [
+    ["loom/w", "TASK.current", "written"],
+    ["loom", null, "forgotten"],
+    [null, null, "forgotten"],
+    ["loom/w", "TASK.current", "written"],
+  ]);
   await inner.end();
 });
 
@@ -99,13 +85,10 @@ test("after a project was forgotten, who comes back hears that and nothing of wh
   await first.end();
   const again = await listen("?user_id=project", { "last-event-id": id });
   ok(await encode("project", "USER.os", "last"));
-  assert.deepEqual(
-    (await again.until(2)).map(({ project, label, kind }) => [project, label, kind]),
-    [
-      ["loom", null, "forgotten"],
-      [null, "USER.os", "written"],
-    ],
-  );
+  assert.deepEqual(rowsOf(await again.until(2), "project", "label", "kind"), [
+    ["loom", null, "forgotten"],
+    [null, "USER.os", "written"],
+  ]);
   await again.end();
 });
 
@@ -121,13 +104,10 @@ test("a bound key hears of its user alone", async () => {
   ok(await encode("mine", "USER.name", "y"));
   ok(await encode("not-mine", "USER.os", "x"));
   ok(await encode("mine", "USER.os", "y"));
-  assert.deepEqual(
-    (await bound.until(2)).map(({ user_id, label }) => [user_id, label]),
-    [
-      ["mine", "USER.name"],
-      ["mine", "USER.os"],
-    ],
-  );
+  assert.deepEqual(rowsOf(await bound.until(2), "user_id", "label"), [
+    ["mine", "USER.name"],
+    ["mine", "USER.os"],
+  ]);
   // An id is the same for all listeners of the account, and says nothing of what happened in between.
   const ids = bound.heard().map(({ id }) => id);
   const others = (await all.until(4)).map(({ id }) => id);
@@ -147,8 +127,7 @@ test("a listener hears that a fact has expired", async () => {
 });
 
 test("a fact that expires is told of at its moment, without a sweep", async (context) => {
-  const timed = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-  context.after(() => timed.end());
+  const timed = endAfter(context, await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false }));
   const listener = await listenTo(timed.url, "?user_id=ending", timed.key);
   const body = { user_id: "ending", label: "TASK.next", value: "x", ttl_s: 1 };
   ok(await timed.call("POST", "/encode", { body }));

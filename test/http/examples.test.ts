@@ -17,6 +17,7 @@ import { OPERATIONS } from "../../src/contract/operations.ts";
 import { type Document, groupsOf } from "../../src/web/reference/openapi.ts";
 import { requestSamples } from "../../src/web/reference/request-samples.ts";
 import { builtSideband, packageFolder } from "../agents/built.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -47,8 +48,7 @@ function steady(value: unknown, name = ""): unknown {
 }
 
 test("every example is what the service answers (npm run examples writes them anew)", async (t) => {
-  const running = await startRunning(EXAMPLE_SETTINGS);
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning(EXAMPLE_SETTINGS));
   // The accounts of the examples' own service: "acme" with a key of tier pro.
   const key = await running.newKey("acme", "pro");
   const made = await makeExamples({ url: running.url, key, adminToken: ADMIN_TOKEN });

@@ -7,14 +7,14 @@ import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { Failure } from "../../src/base/errors.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { problemCode, type Running, startRunning } from "./running-service.ts";
 
 const BODY = { user_id: "ada", label: "USER.name", value: "Ada" };
 
 /** Without the reader: nothing here reads a block. */
 async function start(t: TestContext): Promise<Running> {
-  const running = await startRunning({}, undefined, { warm: false });
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning({}, undefined, { warm: false }));
   return running;
 }
 

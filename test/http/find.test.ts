@@ -1,17 +1,13 @@
 /** GET /facts/find: facts by words in the places of a call or everywhere, with descriptions of all kinds of labels. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { problemCode, sharedRunning, startPortless } from "./running-service.ts";
 
 const START = Date.UTC(2026, 10, 18, 12);
 const clock = { ms: START, now: () => clock.ms };
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock }));
 
 async function write(user_id: string, label: string, value: string, more: object = {}): Promise<void> {
   const body = { user_id, label, value, new_label: "certain", ...more };

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { type Fact, memoryService, ok } from "./memory-calls.ts";
 import { problemCode } from "./running-service.ts";
 
@@ -115,10 +116,7 @@ test("batch and append make labels, and an answer that is repeated has the same 
     ],
   };
   const batch = await post("/encode/batch", body, { "idempotency-key": "batch" });
-  assert.deepEqual(
-    ok(batch).facts.map(({ channel }: Fact) => channel),
-    [257, 0, 258],
-  );
+  assert.deepEqual(fieldsOf(ok(batch).facts, "channel"), [257, 0, 258]);
   const append = (item: string, key: string) =>
     post(
       "/facts/append",
@@ -212,10 +210,7 @@ test("a label keeps its number as long as it has a fact or a history anywhere, a
   const { revisions } = ok(
     await get("/facts/history", { user_id: user, label: "HOME.city", project: "ship" }),
   );
-  assert.deepEqual(
-    revisions.map(({ value }: Fact) => value),
-    ["Rotterdam"],
-  );
+  assert.deepEqual(fieldsOf(revisions, "value"), ["Rotterdam"]);
   const restore = { user_id: user, label: "HOME.city", project: "ship", revision: revisions[0].revision };
   assert.equal(ok(await post("/facts/restore", restore)).channel, 257);
   ok(await remove("/facts", { user_id: user, label: "HOME.city", project: "ship" }));
@@ -327,10 +322,7 @@ test("a fact is renamed with its history, to a label that is there or is made, o
   );
   const merged = ok(await rename("FAMILY.wife", "FAMILY.spouse", { merge: "append", written_by: "cli" }));
   assert.deepEqual([merged.value, merged.channel], ["Alan; Grace H.", 259]);
-  assert.deepEqual(
-    (await factsOf(user)).map(({ label }) => label),
-    ["FAMILY.spouse"],
-  );
+  assert.deepEqual(fieldsOf(await factsOf(user), "label"), ["FAMILY.spouse"]);
   assert.deepEqual(await valuesOf("FAMILY.wife"), before, "the history of each stays");
   assert.deepEqual(
     (await valuesOf("FAMILY.spouse")).map(([value]: string[]) => value),

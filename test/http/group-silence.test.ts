@@ -4,17 +4,14 @@
  */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { until } from "../fixtures/waiting.ts";
 import { listenTo } from "./event-stream.ts";
-import { problemCode, type Running, startRunning } from "./running-service.ts";
+import { problemCode, sharedRunning } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning();
-});
-after(() => running?.end());
+const running = sharedRunning();
 
 const USER = "ada";
 const PROJECT = "loom/fix";
@@ -283,16 +280,10 @@ test("nobody who listens with such a key, to events or as an MCP client, hears o
   const missed = whole.heard().at(-1)!;
   await write("DESK.lamp", "blue");
   await until(() => limited.count() === 2);
-  assert.deepEqual(
-    (await events.until(1)).map(({ label }) => label),
-    ["DESK.lamp"],
-  );
+  assert.deepEqual(fieldsOf(await events.until(1), "label"), ["DESK.lamp"]);
   // An id of what it has not seen leads on, and tells nothing.
   const again = await listenTo(running.url, `?user_id=${USER}`, key, { "last-event-id": missed.id });
-  assert.deepEqual(
-    (await again.until(1)).map(({ label }) => label),
-    ["DESK.lamp"],
-  );
+  assert.deepEqual(fieldsOf(await again.until(1), "label"), ["DESK.lamp"]);
   assert.doesNotMatch(again.text(), /reset|HEALTH/);
   await Promise.all([events, whole, again, limited, all].map((listener) => listener.end()));
 });

@@ -4,17 +4,13 @@
  */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { Operation } from "../../src/contract/operation.ts";
 import { OPERATION_EXAMPLES } from "../../src/contract/operation-examples.generated.ts";
 import { OPERATIONS, type OperationId } from "../../src/contract/operations.ts";
-import { type Answer, type Running, startRunning } from "./running-service.ts";
+import { type Answer, type Running, sharedRunning } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning();
-});
-after(() => running?.end());
+const running = sharedRunning();
 
 const call: Running["call"] = (...args) => running.call(...args);
 

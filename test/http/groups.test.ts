@@ -1,15 +1,12 @@
 /** Groups of labels on keys, tokens and requests: what they show, what they refuse, and what is told of changes. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { listenTo } from "./event-stream.ts";
-import { problemCode, type Running, startRunning } from "./running-service.ts";
+import { problemCode, type Running, sharedRunning } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning();
-});
-after(() => running?.end());
+const running = sharedRunning();
 
 const call: Running["call"] = (...args) => running.call(...args);
 
@@ -174,10 +171,7 @@ test("listeners hear of the groups that they see, of their key and of their requ
   );
   // Who comes back goes on with what it sees.
   const again = await listenTo(running.url, "?user_id=heard", key, { "last-event-id": heard[0][0].id });
-  assert.deepEqual(
-    (await again.until(2)).map(({ label }) => label),
-    ["USER.name", "PREF.tone"],
-  );
+  assert.deepEqual(fieldsOf(await again.until(2), "label"), ["USER.name", "PREF.tone"]);
   await Promise.all([...listeners, again].map((listener) => listener.end()));
 });
 
@@ -200,10 +194,7 @@ test("blocks of one state are made for each that sees other groups, and none get
           j === i ? 304 : 200,
         );
       const read = await call("POST", "/read", { body: { user_id: "sealed", block: flushed.fdm_block } });
-      assert.deepEqual(
-        read.json.facts.map(({ label }: { label: string }) => label),
-        expected[i],
-      );
+      assert.deepEqual(fieldsOf(read.json.facts, "label"), expected[i]);
       return flushed.fdm_block as string;
     }),
   );

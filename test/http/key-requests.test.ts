@@ -1,17 +1,13 @@
 /** Requests for keys over HTTP: what is taken, how many, and what an approval may give access to. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { type Answer, problemCode, sharedRunning, startPortless } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
 const REQUEST = { name: "Grace", email: "grace@example.org", purpose: "an agent for notes" };
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_TRUST_PROXY: "1" });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startPortless({ SIDEBAND_TRUST_PROXY: "1" }));
 
 let addresses = 0;
 const nextAddress = () => `192.0.2.${++addresses}`;
@@ -56,29 +52,6 @@ test("an approval without an account makes one under an unused name", async () =
   assert.deepEqual([second.status, second.json.account, second.json.tier], [201, "example-grace-2", "pro"]);
   const refused = await approve(await newRequest(), { join: true });
   assert.deepEqual([problemCode(refused), refused.json.param], ["400 invalid_request", "account"]);
-});
-
-test("an approval that joins an account that does not exist is 404, and makes no account", async () => {
-  const id = await newRequest();
-  const refused = await approve(id, { account: "nowhere", join: true });
-  assert.equal(problemCode(refused), "404 not_found");
-  assert.equal(refused.json.param, "account");
-  const { accounts } = (await admin("GET", "/admin/accounts")).json;
-  assert.ok(!accounts.some(({ account }: { account: string }) => account === "nowhere"));
-  assert.equal((await approve(id, { account: "nowhere" })).status, 201);
-});
-
-test("of two approvals at once for the same new name, one gets the account", async () => {
-  const ids = [await newRequest(), await newRequest()];
-  const answers = await Promise.all(ids.map((id) => approve(id, { account: "contested" })));
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409]);
-  assert.equal(problemCode(answers.find(({ status }) => status === 409)!), "409 account_exists");
-  assert.equal((await admin("GET", "/admin/keys?account=contested")).json.keys.length, 1);
-});
-
-test("the operator still creates a key for any account by name", async () => {
-  await running.newKey("named");
-  assert.equal((await admin("POST", "/admin/keys", { account: "named" })).status, 201);
 });
 
 test("a request can be deleted, once", async () => {

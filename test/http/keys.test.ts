@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { crc32, toBase62 } from "../../src/base/crc32.ts";
 import { hashOfKey, isWellFormedKey, newApiKey } from "../../src/memory/key-format.ts";
 import { quotaWindow } from "../../src/memory/quota.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
 import { type Answer, problemCode, type Running, startPortless } from "./running-service.ts";
 
@@ -335,8 +336,7 @@ test("keys and values never appear in logs, not even when the key came in the qu
 });
 
 test("a key's tier is changed with what it has used, and an account has a limit of all its keys together", async (t) => {
-  const running = await startPortless(undefined, undefined, { warm: false });
-  t.after(() => running.end());
+  const running = endAfter(t, await startPortless(undefined, undefined, { warm: false }));
   const admin = { key: "admin-token-for-tests" };
   const made = async (tier: string) =>
     (await running.call("POST", "/admin/keys", { ...admin, body: { account: "navy", tier } })).json;

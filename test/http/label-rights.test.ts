@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Operation } from "../../src/contract/operation.ts";
 import { OPERATIONS } from "../../src/contract/operations.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { problemCode, type Running, startPortless } from "./running-service.ts";
 
 let running: Running;
@@ -139,10 +140,7 @@ test("what a token may write it writes, and it reads everything", async () => {
   assert.deepEqual((await send(["GET", "/usage"], token)).json.write, ["LANG.*", "PREF.tone"]);
   const { channels } = (await send(["GET", "/channels"], token)).json;
   const open = channels.filter((one: { read_only?: true }) => one.read_only !== true);
-  assert.deepEqual(
-    open.map(({ label }: { label: string }) => label),
-    ["PREF.tone", "LANG.tone"],
-  );
+  assert.deepEqual(fieldsOf(open, "label"), ["PREF.tone", "LANG.tone"]);
 });
 
 test("a list of labels says what its own caller may write, whoever has asked before", async () => {
@@ -185,6 +183,9 @@ test("a key that may write some labels changes no label of the account, and its 
       problemCode(await send(["POST", "/tokens", { ...wanted, write }], key)),
       "400 invalid_request",
     );
+  // What a token would write that only reads says nothing.
+  const reading = await send(["POST", "/tokens", { ...wanted, access: "read" }], key);
+  assert.deepEqual([problemCode(reading), reading.json.param], ["400 invalid_request", "write"]);
 });
 
 test("what a rollback would change decides, not what the user has", async () => {
@@ -194,10 +195,7 @@ test("what a rollback would change decides, not what the user has", async () => 
   await send(["POST", "/encode", of("LANG.tone", { value: "later" })], token);
   const mine = await send(["POST", "/users/rollback", { user_id: "ada", to }], token);
   assert.equal(mine.status, 200, mine.text);
-  assert.deepEqual(
-    mine.json.changes.map(({ label }: { label: string }) => label),
-    ["LANG.tone"],
-  );
+  assert.deepEqual(fieldsOf(mine.json.changes, "label"), ["LANG.tone"]);
 });
 
 test("tools over MCP obey the same rights, and offer only what may be written", async () => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { memoryService, ok } from "./memory-calls.ts";
 import { problemCode } from "./running-service.ts";
 
@@ -55,13 +56,10 @@ test("an account adds labels of its own, and what they ask of values holds", asy
   const context = ok(await get("/context", { user_id: "own" }));
   assert.equal(context.plain_index, "FAMILY.wife=Chidi\nUSER.size=M");
   const { facts } = ok(await post("/read", { user_id: "own", block: `text ${context.fdm_block} text` }));
-  assert.deepEqual(
-    facts.map(({ label, value, mark }: Record<string, string>) => [label, value, mark]),
-    [
-      ["FAMILY.wife", "Chidi", "current"],
-      ["USER.size", "M", "current"],
-    ],
-  );
+  assert.deepEqual(rowsOf(facts, "label", "value", "mark"), [
+    ["FAMILY.wife", "Chidi", "current"],
+    ["USER.size", "M", "current"],
+  ]);
   const other = await memory.running.newKey("stranger");
   const foreign = await memory.running.call("POST", "/encode", {
     key: other,
@@ -110,21 +108,15 @@ test("a label says who added it, to keys of the whole account, and is removed wh
   assert.equal(problemCode(await remove("USER.name")), "400 invalid_request");
   assert.equal(problemCode(await encode("gardener", label, "a pear")), "400 unknown_label");
   const logged = memory.running.logs.map((line) => JSON.parse(line)).filter((line) => line.label === label);
-  assert.deepEqual(
-    logged.map(({ msg, written_by }) => [msg, written_by]),
-    [
-      ["label added", "codex"],
-      ["label removed", undefined],
-    ],
-  );
+  assert.deepEqual(rowsOf(logged, "msg", "written_by"), [
+    ["label added", "codex"],
+    ["label removed", undefined],
+  ]);
 });
 
 test("a set is listed without a key, and adds the labels that the account does not have", async () => {
   const { sets } = ok(await memory.running.call("GET", "/channels/sets", { key: null }));
-  assert.deepEqual(
-    sets.map(({ set }: { set: string }) => set),
-    ["personal", "support", "team", "research"],
-  );
+  assert.deepEqual(fieldsOf(sets, "set"), ["personal", "support", "team", "research"]);
   const labelsOf = (labels: { label: string }[]) => labels.map(({ label }) => label);
   const [{ labels: personal }] = sets;
   const key = await memory.running.newKey("with-sets");

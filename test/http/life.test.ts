@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { memoryService, ok } from "./memory-calls.ts";
 import { problemCode } from "./running-service.ts";
 
@@ -206,19 +207,11 @@ test("a fact's history is kept, shown, restored and taken along", async () => {
   }
   const history = () => get("/facts/history", { user_id: "past", label: "PREF.tone" });
   const { revisions } = ok(await history());
-  assert.deepEqual(
-    revisions.map(({ value, written_by, session_id, ended }: Record<string, string>) => [
-      value,
-      written_by,
-      session_id,
-      ended,
-    ]),
-    [
-      ["three", "agent 2", "s2", undefined],
-      ["two", "agent 1", "s1", "replaced"],
-      ["one", "agent 0", "s0", "replaced"],
-    ],
-  );
+  assert.deepEqual(rowsOf(revisions, "value", "written_by", "session_id", "ended"), [
+    ["three", "agent 2", "s2", undefined],
+    ["two", "agent 1", "s1", "replaced"],
+    ["one", "agent 0", "s0", "replaced"],
+  ]);
   const restore = (revision: number) =>
     post("/facts/restore", { user_id: "past", label: "PREF.tone", revision, details: true });
   const restored = ok(await restore(revisions[2].revision));
@@ -251,13 +244,7 @@ test("what changed is listed page by page, and a user goes back to a moment, all
   const page = ok(await get("/users/history", { user_id, since: to, limit: "2" }));
   const rest = ok(await get("/users/history", { user_id, since: to, limit: "2", cursor: page.next_cursor }));
   assert.deepEqual(
-    [...page.changes, ...rest.changes].map(({ label, kind, project, written_by, was }) => [
-      label,
-      kind,
-      project,
-      written_by,
-      was,
-    ]),
+    rowsOf([...page.changes, ...rest.changes], "label", "kind", "project", "written_by", "was"),
     [
       ["USER.os", "written", undefined, undefined, undefined],
       // Its value before is older than all that is listed.
@@ -318,10 +305,7 @@ test("a project is moved to another with its worktrees and its history, and that
   assert.deepEqual(await factsOf(user_id, "new/spike"), ["TASK.current=weave", "PROJ.goal=silk"]);
   assert.deepEqual(await factsOf(user_id, "old/spike"), []);
   const { revisions } = ok(await get("/facts/history", { user_id, label: "PROJ.goal", project: "new" }));
-  assert.deepEqual(
-    revisions.map(({ value }: { value: string }) => value),
-    ["silk", "cloth"],
-  );
+  assert.deepEqual(fieldsOf(revisions, "value"), ["silk", "cloth"]);
   assert.deepEqual(ok(await move("old", "new")), { status: "ok", moved: 0 });
   assert.equal(ok(await memory.running.call("GET", "/usage")).used, used);
   assert.equal(problemCode(await move("new/spike", "old")), "400 invalid_request");

@@ -1,8 +1,7 @@
 /** The service of a file of tests, without a port and with a clock that the tests set, and the calls that most of them make. */
 
 import assert from "node:assert/strict";
-import { after, before } from "node:test";
-import { type Answer, type Running, startPortless } from "./running-service.ts";
+import { type Answer, sharedRunning, startPortless } from "./running-service.ts";
 
 export interface Fact {
   readonly label: string;
@@ -14,11 +13,9 @@ export interface Fact {
 /** To be called where the tests are declared: the service starts before the first and ends after the last. */
 export function memoryService(startMs = Date.UTC(2026, 10, 18, 12)) {
   const clock = { ms: startMs, now: () => clock.ms };
-  let running: Running;
-  before(async () => {
-    running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
-  });
-  after(() => running?.end());
+  const running = sharedRunning(() =>
+    startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock }),
+  );
 
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
     running.call("POST", path, { body, headers });

@@ -1,14 +1,11 @@
 /** The memory endpoints over real HTTP on a real data folder, as specification and decisions say. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { problemCode, type Running, startPortless } from "./running-service.ts";
+import { test } from "node:test";
+import { rowsOf } from "../fixtures/fields.ts";
+import { problemCode, type Running, sharedRunning, startPortless } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startPortless();
-});
-after(() => running?.end());
+const running = sharedRunning(startPortless);
 
 const call: Running["call"] = (...args) => running.call(...args);
 const encode = (user_id: string, label: string, value: string, more = {}) =>
@@ -41,13 +38,10 @@ test("encode overwrites a label and leaves the other facts", async () => {
   const again = await encode("encode-2", "USER.name", "Grace");
   assert.equal(again.json.channel_count, 2);
   const facts = await call("GET", "/facts?user_id=encode-2");
-  assert.deepEqual(
-    facts.json.facts.map((fact: { label: string; value: string }) => [fact.label, fact.value]),
-    [
-      ["USER.name", "Grace"],
-      ["USER.os", "Debian"],
-    ],
-  );
+  assert.deepEqual(rowsOf(facts.json.facts, "label", "value"), [
+    ["USER.name", "Grace"],
+    ["USER.os", "Debian"],
+  ]);
 });
 
 test("values come back exactly: no trimming, no normalisation, all scripts", async () => {

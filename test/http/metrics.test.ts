@@ -2,20 +2,17 @@
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "../../src/base/errors.ts";
-import { type Running, startRunning } from "./running-service.ts";
+import { endAfter } from "../fixtures/ends.ts";
+import { type Running, sharedRunning, startRunning } from "./running-service.ts";
 
 /** Only what is never sent to its end is too late. */
 const HASTY = { headMs: 100, bodyMs: 100, slowBodyMs: 10_000, answerMs: 60_000, checkMs: 50 };
 const SETTINGS = { SIDEBAND_CONNECTIONS_PER_ADDRESS: "20" };
 
-let running: Running;
-before(async () => {
-  running = await startRunning(SETTINGS, undefined, { warm: false });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startRunning(SETTINGS, undefined, { warm: false }));
 
 /** What the client counted, by the labels of the metric. */
 class Tally {
@@ -136,8 +133,7 @@ test("an answer on the bare socket has a line in the log, with its reason", () =
 });
 
 test("a head that does not come in time is counted, and has its line", async (context) => {
-  const hasty = await startRunning(SETTINGS, undefined, { warm: false, timeouts: HASTY });
-  context.after(() => hasty.end());
+  const hasty = endAfter(context, await startRunning(SETTINGS, undefined, { warm: false, timeouts: HASTY }));
   assert.equal(await statusOf("GET /heal", hasty), 408);
   const counted = hasty.service.core.metrics.value(
     "sideband_requests_total",

@@ -9,14 +9,17 @@ import {
   boundKey,
   CALLBACK,
   call,
+  codeFor,
   connect,
   decide,
+  exchange,
   ISSUER,
   mcp,
   nextOf,
   pkce,
   post,
   refresh,
+  refusal,
   register,
   sent,
   startOAuth,
@@ -30,25 +33,7 @@ before(async () => {
 });
 after(() => running?.end());
 
-/** A code for an application, and what else its exchange needs. */
-async function newCode(more: Record<string, string | undefined> = {}) {
-  const { client_id: clientId } = await register(running);
-  const { verifier, challenge } = pkce();
-  const back = await allow(running, authorizePath(asked(clientId, challenge, more)), { key: person });
-  return { clientId, verifier, code: back.searchParams.get("code")!, back };
-}
-
-function exchange(
-  code: string,
-  clientId: string,
-  verifier: string | undefined,
-  more: Record<string, string> = {},
-) {
-  const fields = { grant_type: "authorization_code", code, client_id: clientId, code_verifier: verifier };
-  return post(running, "/token", { ...fields, redirect_uri: CALLBACK, ...more });
-}
-
-const refusal = ({ status, json }: { status: number; json: { error: string } }) => `${status} ${json.error}`;
+const newCode = (more: Record<string, string | undefined> = {}) => codeFor(running, person, more);
 
 test("redirect: an address that is not the application's own gets nothing, however near it is (RFC 9700, 4.1)", async () => {
   const { client_id: clientId } = await register(running, {
@@ -126,23 +111,29 @@ test("code injection: a stolen code is worth nothing without the verifier, or to
   const { clientId, verifier, code } = await newCode();
   const other = await register(running, { client_name: "Thief" });
   const attacker = pkce();
-  assert.equal(refusal(await exchange(code, clientId, attacker.verifier)), "400 invalid_grant");
-  assert.equal(refusal(await exchange(code, clientId, undefined)), "400 invalid_request");
-  assert.equal(refusal(await exchange(code, other.client_id, verifier)), "400 invalid_grant");
+  assert.equal(refusal(await exchange(running, code, clientId, attacker.verifier)), "400 invalid_grant");
+  assert.equal(refusal(await exchange(running, code, clientId, undefined)), "400 invalid_request");
+  assert.equal(refusal(await exchange(running, code, other.client_id, verifier)), "400 invalid_grant");
   assert.equal(
-    refusal(await exchange(code, clientId, verifier, { redirect_uri: "https://app.example/other" })),
+    refusal(await exchange(running, code, clientId, verifier, { redirect_uri: "https://app.example/other" })),
     "400 invalid_grant",
   );
   for (const at of [4, 40, code.length - 4]) {
     const changed = code.slice(0, at) + (code[at] === "A" ? "B" : "A") + code.slice(at + 1);
-    assert.equal(refusal(await exchange(changed, clientId, verifier)), "400 invalid_grant");
+    assert.equal(refusal(await exchange(running, changed, clientId, verifier)), "400 invalid_grant");
   }
-  assert.equal((await exchange(code, clientId, verifier)).status, 200, "and is still the application's own");
+  assert.equal(
+    (await exchange(running, code, clientId, verifier)).status,
+    200,
+    "and is still the application's own",
+  );
 });
 
 test("code replay: a code is used once, whoever comes first, and a second use ends what came of it (RFC 6749, 4.1.2)", async () => {
   const { clientId, verifier, code } = await newCode();
-  const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(code, clientId, verifier)));
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => exchange(running, code, clientId, verifier)),
+  );
   const won = answers.filter(({ status }) => status === 200);
   assert.equal(won.length, 1);
   const token = won[0].json.access_token;
@@ -156,7 +147,7 @@ test("code replay: a code is used once, whoever comes first, and a second use en
 test("a code lives for a minute", async () => {
   const { clientId, verifier, code } = await newCode();
   time.aheadMs += 60_001;
-  assert.equal(refusal(await exchange(code, clientId, verifier)), "400 invalid_grant");
+  assert.equal(refusal(await exchange(running, code, clientId, verifier)), "400 invalid_grant");
 });
 
 test("mix-up: every answer names the issuer, allowed, refused or denied (RFC 9700, 4.4; RFC 9207)", async () => {
@@ -252,7 +243,7 @@ test("a form asks for no more than the request and the key allow", async () => {
     const { verifier, challenge } = pkce();
     const path = authorizePath(asked(clientId, challenge, { scope }));
     const back = await allow(running, path, { key, access: "write" });
-    const { json } = await exchange(back.searchParams.get("code")!, clientId, verifier);
+    const { json } = await exchange(running, back.searchParams.get("code")!, clientId, verifier);
     assert.equal(json.scope, "memory:read");
     const wider = await post(running, "/token", {
       ...{ grant_type: "refresh_token", refresh_token: json.refresh_token, client_id: clientId },

@@ -215,3 +215,25 @@ export async function toolsFor(running: Running, token: string, path?: string): 
   assert.equal(answer.status, 200, answer.text);
   return messageOf(answer).result.tools.map(({ name }: { name: string }) => name);
 }
+
+/** A code for an application, and what else its exchange needs. */
+export async function codeFor(running: Running, person: string, more: Record<string, string | undefined>) {
+  const { client_id: clientId } = await register(running);
+  const { verifier, challenge } = pkce();
+  const back = await allow(running, authorizePath(asked(clientId, challenge, more)), { key: person });
+  return { clientId, verifier, code: back.searchParams.get("code")!, back };
+}
+
+export function exchange(
+  running: Running,
+  code: string,
+  clientId: string,
+  verifier: string | undefined,
+  more: Record<string, string> = {},
+) {
+  const fields = { grant_type: "authorization_code", code, client_id: clientId, code_verifier: verifier };
+  return post(running, "/token", { ...fields, redirect_uri: CALLBACK, ...more });
+}
+
+export const refusal = ({ status, json }: { status: number; json: { error: string } }) =>
+  `${status} ${json.error}`;

@@ -9,14 +9,17 @@ import {
   boundKey,
   CALLBACK,
   call,
+  codeFor,
   connect,
   decide,
+  exchange,
   ISSUER,
   mcp,
   pkce,
   post,
   RESOURCE,
   refresh,
+  refusal,
   register,
   sent,
   startOAuth,
@@ -31,25 +34,7 @@ before(async () => {
 });
 after(() => running?.end());
 
-/** A code for an application, and what else its exchange needs. */
-async function newCode(more: Record<string, string | undefined> = {}) {
-  const { client_id: clientId } = await register(running);
-  const { verifier, challenge } = pkce();
-  const back = await allow(running, authorizePath(asked(clientId, challenge, more)), { key: person });
-  return { clientId, verifier, code: back.searchParams.get("code")!, back };
-}
-
-function exchange(
-  code: string,
-  clientId: string,
-  verifier: string | undefined,
-  more: Record<string, string> = {},
-) {
-  const fields = { grant_type: "authorization_code", code, client_id: clientId, code_verifier: verifier };
-  return post(running, "/token", { ...fields, redirect_uri: CALLBACK, ...more });
-}
-
-const refusal = ({ status, json }: { status: number; json: { error: string } }) => `${status} ${json.error}`;
+const newCode = (more: Record<string, string | undefined> = {}) => codeFor(running, person, more);
 
 test("token of another resource: what is for /mcp opens nothing else, and no foreign one opens /mcp (RFC 8707, RFC 9700, 2.3)", async () => {
   const tokens = await connect(running, { key: person });
@@ -78,7 +63,10 @@ test("token of another resource: what is for /mcp opens nothing else, and no for
     assert.equal(page.status, 400, resource);
   }
   const { clientId, verifier, code } = await newCode();
-  assert.equal(refusal(await exchange(code, clientId, verifier, { resource: ISSUER })), "400 invalid_target");
+  assert.equal(
+    refusal(await exchange(running, code, clientId, verifier, { resource: ISSUER })),
+    "400 invalid_target",
+  );
   const foreign = await startOAuth({ SIDEBAND_PUBLIC_URL: "https://other.example" });
   try {
     assert.equal(
@@ -260,7 +248,7 @@ test("a person's connections have a bound", async () => {
   const path = authorizePath(asked(clientId, challenge));
   for (let i = 0; i < 100; i++) {
     const code = (await allow(running, path, { key })).searchParams.get("code")!;
-    assert.equal((await exchange(code, clientId, verifier)).status, 200);
+    assert.equal((await exchange(running, code, clientId, verifier)).status, 200);
   }
   const ticket = ticketIn((await sent(running, path, { step: "sign-in", key })).text);
   const full = await decide(running, path, ticket, {});

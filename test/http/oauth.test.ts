@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import {
   allow,
   asked,
@@ -30,25 +32,21 @@ before(async () => {
 });
 after(() => running?.end());
 
-test("without SIDEBAND_OAUTH there is nothing at its addresses, and a 401 is as ever", async () => {
-  const plain = await startPortless({ SIDEBAND_PUBLIC_URL: ISSUER });
-  try {
-    for (const path of [
-      "/authorize",
-      "/.well-known/oauth-authorization-server",
-      "/.well-known/oauth-protected-resource",
-    ])
-      assert.equal((await call(plain, "GET", path)).status, 404, path);
-    for (const path of ["/token", "/register", "/revoke"])
-      assert.equal((await post(plain, path, {})).status, 404, path);
-    assert.equal(
-      (await mcp(plain, null, "tools/list")).headers.get("www-authenticate"),
-      'Bearer realm="sideband"',
-    );
-    assert.equal(problemCode(await mcp(plain, "sba_W10.x", "tools/list")), "401 invalid_key");
-  } finally {
-    await plain.end();
-  }
+test("without SIDEBAND_OAUTH there is nothing at its addresses, and a 401 is as ever", async (t) => {
+  const plain = endAfter(t, await startPortless({ SIDEBAND_PUBLIC_URL: ISSUER }));
+  for (const path of [
+    "/authorize",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-protected-resource",
+  ])
+    assert.equal((await call(plain, "GET", path)).status, 404, path);
+  for (const path of ["/token", "/register", "/revoke"])
+    assert.equal((await post(plain, path, {})).status, 404, path);
+  assert.equal(
+    (await mcp(plain, null, "tools/list")).headers.get("www-authenticate"),
+    'Bearer realm="sideband"',
+  );
+  assert.equal(problemCode(await mcp(plain, "sba_W10.x", "tools/list")), "401 invalid_key");
 });
 
 test("SIDEBAND_OAUTH stops the start without a public https address that has no path", async () => {
@@ -172,10 +170,7 @@ test("groups that the person leaves out are not there for the application", asyn
 test("a refresh token that parallel sessions use within a minute has one successor; used later it ends the connection", async () => {
   const tokens = await connect(running, { key: person });
   const answers = await Promise.all(Array.from({ length: 6 }, () => refresh(running, tokens)));
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    Array(6).fill(200),
-  );
+  assert.deepEqual(fieldsOf(answers, "status"), Array(6).fill(200));
   const [next] = new Set(answers.map(({ json }) => json.refresh_token));
   assert.equal(new Set(answers.map(({ json }) => json.refresh_token)).size, 1);
   assert.notEqual(next, tokens.refresh_token);
@@ -291,10 +286,7 @@ test("a person sees what is connected to their memory, and ends it at once; a to
   );
   assert.ok(Date.parse(seen.expires_at) > Date.parse(seen.created_at));
   const account = await running.call("GET", "/grants?user_id=lin");
-  assert.deepEqual(
-    account.json.grants.map((grant: { id: string }) => grant.id),
-    [id],
-  );
+  assert.deepEqual(fieldsOf(account.json.grants, "id"), [id]);
   const other = await boundKey(running, "mia");
   assert.equal(
     problemCode(await call(running, "GET", "/grants?user_id=lin", { key: other })),

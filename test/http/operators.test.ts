@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { PAGE_SECRET_HEADER } from "../../src/http/access/console-session.ts";
+import { endAfter } from "../fixtures/ends.ts";
+import { rowsOf } from "../fixtures/fields.ts";
 import { problemCode, type Running, startPortless } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -40,10 +42,7 @@ test("an operator's token and session open the admin API under their name, until
   for (const who of [{ key: token }, { key: null, headers: session }])
     assert.equal((await running.call("POST", "/admin/keys", { ...who, body })).status, 201);
   const { json } = await running.call("GET", "/admin/operators", { key: token });
-  assert.deepEqual(
-    json.operators.map(({ name, access }: { name: string; access: string }) => [name, access]),
-    [["ada", "write"]],
-  );
+  assert.deepEqual(rowsOf(json.operators, "name", "access"), [["ada", "write"]]);
   assert.doesNotMatch(JSON.stringify(json), /hash|sbo_/);
 
   const removed = await running.call("DELETE", "/admin/operators/ada", { key: ADMIN_TOKEN });
@@ -94,8 +93,7 @@ test("a name is taken once, and those of the admin token and of the data folder 
 
 test("each of several admin tokens counts, and its sessions end with it", async (t) => {
   const settings = { SIDEBAND_ADMIN_TOKEN: "first-admin-token-1,second-admin-token-2" };
-  const running = await startPortless(settings, undefined, { warm: false });
-  t.after(() => running.end());
+  const running = endAfter(t, await startPortless(settings, undefined, { warm: false }));
   for (const key of ["first-admin-token-1", "second-admin-token-2"])
     assert.equal((await running.call("GET", "/admin/keys", { key })).status, 200);
   const both = await running.call("GET", "/admin/keys", { key: settings.SIDEBAND_ADMIN_TOKEN });

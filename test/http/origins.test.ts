@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { rowsOf } from "../fixtures/fields.ts";
 import { memoryService, ok } from "./memory-calls.ts";
 import { problemCode, startPortless } from "./running-service.ts";
 
@@ -143,14 +144,11 @@ test("with SIDEBAND_REVIEW=read, what was read is in no context and no block unt
     const carried = ok(
       await call("POST", "/read", { body: { user_id: "ada", block: both.fdm_block } }),
     ).facts;
-    assert.deepEqual(
-      carried.map(({ value, mark }: { value: string; mark: string }) => [value, mark]),
-      [
-        ["Ada", "current"],
-        ["Debian", "replaced"],
-        ["dry", "current"],
-      ],
-    );
+    assert.deepEqual(rowsOf(carried, "value", "mark"), [
+      ["Ada", "current"],
+      ["Debian", "replaced"],
+      ["dry", "current"],
+    ]);
     assert.equal((await asked("/decode", { label: "USER.os" })).value, "Windows");
     // What the person has taken away does not come back with it.
     ok(await call("DELETE", "/facts?user_id=ada&label=PREF.tone&keep_history=true"));

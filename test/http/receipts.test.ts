@@ -4,15 +4,11 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { Receipts } from "../../src/memory/receipts.ts";
-import { type Running, startPortless } from "./running-service.ts";
+import { sharedRunning, startPortless } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startPortless();
-});
-after(() => running?.end());
+const running = sharedRunning(startPortless);
 
 async function write(user_id: string, label: string, value: string, more: object = {}): Promise<void> {
   const body = { user_id, label, value, new_label: true, ...more };

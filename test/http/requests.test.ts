@@ -193,20 +193,6 @@ test("the largest body has 64 KiB, in one piece or in chunks", async () => {
   }
 });
 
-test("an encode that is repeated under its Idempotency-Key is answered again and not counted again", async () => {
-  const { keys, store } = running.service.core;
-  const { key, record } = await keys.create({ account: "repeats", tier: "pro" });
-  const keyed = { "idempotency-key": "again-1" };
-  const [first, second] = [
-    await post("/encode", PLAIN, key, keyed),
-    await post("/encode", PLAIN, key, keyed),
-  ];
-  assert.deepEqual([first.status, second.status, second.text], [200, 200, first.text]);
-  const replayed = [first, second].map(({ headers }) => headers.get("idempotency-replayed"));
-  assert.deepEqual(replayed, [null, "true"]);
-  assert.equal(await store.readUsage(record.id, new Date().toISOString().slice(0, 7)), 1);
-});
-
 test("a body in pieces, two requests in one piece, a body that never comes", async () => {
   const post = (value: string) => {
     const body = `{"user_id":"pieces","label":"USER.name","value":"${value}"}`;

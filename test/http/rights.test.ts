@@ -1,19 +1,15 @@
 /** Who may do what: bound keys, reading keys and tokens on every operation of the table, and what no name can reach. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { Operation } from "../../src/contract/operation.ts";
 import { OPERATION_EXAMPLES } from "../../src/contract/operation-examples.generated.ts";
 import { OPERATIONS, type OperationId } from "../../src/contract/operations.ts";
 import type { KeyAccess } from "../../src/memory/records.ts";
-import { type Answer, problemCode, type Running, startRunning } from "./running-service.ts";
+import { type Answer, problemCode, type Running, sharedRunning, startRunning } from "./running-service.ts";
 
 const PAGE = "https://page.example";
-let running: Running;
-before(async () => {
-  running = await startRunning({ SIDEBAND_ALLOWED_ORIGINS: PAGE });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startRunning({ SIDEBAND_ALLOWED_ORIGINS: PAGE }));
 
 const call: Running["call"] = (...args) => running.call(...args);
 const WITH_KEY = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(

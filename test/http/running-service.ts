@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, before } from "node:test";
 import type { Tier } from "../../src/base/tiers.ts";
 import { readConfig } from "../../src/config.ts";
 import { type ServiceOptions, startService } from "../../src/main/service.ts";
@@ -43,6 +44,16 @@ export function databaseSettings(url: string): Record<string, string> {
 }
 
 type RunningOptions = Pick<ServiceOptions, "warm" | "timeouts" | "clock" | "tcp" | "documents">;
+
+/** One for all tests of a file or a suite: begun before the first, ended after the last. */
+export function sharedRunning(start: () => Promise<Running> = startRunning): Running {
+  let running: Running | undefined;
+  before(async () => {
+    running = await start();
+  });
+  after(() => running?.end());
+  return new Proxy({} as Running, { get: (_, name) => Reflect.get(running!, name) });
+}
 
 /** Without a port: requests go to its dispatcher. */
 export function startPortless(

@@ -2,17 +2,15 @@
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { ERRORS } from "../../src/base/error-codes.ts";
 import { readConfig } from "../../src/config.ts";
 import { OPERATIONS } from "../../src/contract/operations.ts";
-import { problemCode, type Running, send, startPortless, startRunning } from "./running-service.ts";
+import { endAfter } from "../fixtures/ends.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
+import { problemCode, type Running, send, sharedRunning, startPortless } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning();
-});
-after(() => running?.end());
+const running = sharedRunning();
 
 const call: Running["call"] = (...args) => running.call(...args);
 const open: Running["call"] = (method, path, options) =>
@@ -111,8 +109,7 @@ test("the demo: encode, context, decode, flush, reset, without a key, on a state
 
 test("the demo is off unless it is switched on: each of its calls is refused with the setting, and nothing is written", async (context) => {
   assert.equal(readConfig({}, {}).demo, false);
-  const off = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-  context.after(() => off.end());
+  const off = endAfter(context, await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false }));
   const body = { label: "USER.gpu", value: "RTX5090" };
   for (const [method, path, sent] of [
     ["POST", "/demo/encode", { body }],
@@ -143,10 +140,11 @@ test("the demo cannot touch an account's data, nor an account the demo's", async
 });
 
 test("the demo is limited for each address, then 429 with Retry-After; X-Forwarded-For counts only when trusted", async (context) => {
-  const plain = await startPortless({ SIDEBAND_DEMO_RATE: "5" });
-  context.after(() => plain.end());
-  const trusting = await startPortless({ SIDEBAND_DEMO_RATE: "5", SIDEBAND_TRUST_PROXY: "1" });
-  context.after(() => trusting.end());
+  const plain = endAfter(context, await startPortless({ SIDEBAND_DEMO_RATE: "5" }));
+  const trusting = endAfter(
+    context,
+    await startPortless({ SIDEBAND_DEMO_RATE: "5", SIDEBAND_TRUST_PROXY: "1" }),
+  );
   const get = (from: Running, address: string) =>
     from.call("GET", "/demo/context", { key: null, headers: { "x-forwarded-for": address } });
   for (let i = 0; i < 5; i++) assert.equal((await get(plain, `10.0.0.${i}`)).status, 200);
@@ -160,8 +158,7 @@ test("the demo is limited for each address, then 429 with Retry-After; X-Forward
 });
 
 test("every answer of the demo says what is left to its address", async (context) => {
-  const few = await startPortless({ SIDEBAND_DEMO_RATE: "3" }, undefined, { warm: false });
-  context.after(() => few.end());
+  const few = endAfter(context, await startPortless({ SIDEBAND_DEMO_RATE: "3" }, undefined, { warm: false }));
   const seen: unknown[] = [];
   for (const path of ["/demo/context", "/demo/decode?label=nonsense", "/demo/context", "/demo/context"]) {
     const { status, headers } = await few.call("GET", path, { key: null });
@@ -191,8 +188,7 @@ test("a fact of the demo is verified by the model on request", async () => {
 });
 
 test("the demo state resets by the clock", async (context) => {
-  const quick = await startPortless({ SIDEBAND_DEMO_RESET_S: "1" });
-  context.after(() => quick.end());
+  const quick = endAfter(context, await startPortless({ SIDEBAND_DEMO_RESET_S: "1" }));
   await quick.call("POST", "/demo/encode", {
     key: null,
     body: { label: "USER.name", value: "short-lived" },
@@ -208,8 +204,7 @@ test("the demo state resets by the clock", async (context) => {
 });
 
 test("a rate for each key holds when the operator sets one", async (context) => {
-  const limited = await startPortless({ SIDEBAND_RATE: "3" });
-  context.after(() => limited.end());
+  const limited = endAfter(context, await startPortless({ SIDEBAND_RATE: "3" }));
   const answers = await Promise.all(Array.from({ length: 12 }, () => limited.call("GET", "/usage")));
   const refused = answers.filter(({ status }) => status === 429);
   assert.ok(refused.length >= 6);
@@ -219,10 +214,7 @@ test("a rate for each key holds when the operator sets one", async (context) => 
   const fresh = await Promise.all(
     others.flatMap((key) => Array.from({ length: 3 }, () => limited.call("GET", "/usage", { key }))),
   );
-  assert.deepEqual(
-    fresh.map(({ status }) => status),
-    [200, 200, 200, 200, 200, 200],
-  );
+  assert.deepEqual(fieldsOf(fresh, "status"), [200, 200, 200, 200, 200, 200]);
 });
 
 test("the operator's calls are not to be found on the TCP port, whoever asks", async () => {
@@ -238,7 +230,7 @@ test("the operator's calls are not to be found on the TCP port, whoever asks", a
 test("channels: all 40 with description and example, without a key", async () => {
   const { channels } = (await open("GET", "/channels")).json;
   assert.deepEqual(
-    channels.map(({ channel }: { channel: number }) => channel),
+    fieldsOf(channels, "channel"),
     Array.from({ length: 40 }, (_, i) => i),
   );
   assert.deepEqual(
@@ -303,8 +295,7 @@ test("admin: a key that cannot be is 400", async () => {
 });
 
 test("admin: wrong tokens are slowed down, and the right one with them", async (context) => {
-  const fresh = await startPortless();
-  context.after(() => fresh.end());
+  const fresh = endAfter(context, await startPortless());
   const answers = [];
   for (let i = 0; i < 12; i++)
     answers.push(await fresh.call("GET", "/admin/keys", { key: `wrong-token-number-${i}` }));

@@ -1,16 +1,13 @@
 /** Who hears of what is shared, and what is done at the same time as a member writes. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { rowsOf } from "../fixtures/fields.ts";
 import { listenTo } from "./event-stream.ts";
-import { type Answer, problemCode, type Running, startRunning } from "./running-service.ts";
+import { type Answer, problemCode, sharedRunning, startRunning } from "./running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false }));
 
 const call = (method: string, path: string, body?: object) =>
   running.call(method, path, { ...(body && { body }) });
@@ -120,11 +117,7 @@ test("sharing with taking beside a rollback of the same person loses nothing, an
     ok(rolled);
     ok(taken);
     const { facts } = ok(await call("GET", `/facts?user_id=${user}&project=${project}&details=true`));
-    assert.deepEqual(
-      facts.map(({ place, hides }: any) => [place, hides]),
-      [["shared", undefined]],
-      `round ${i}`,
-    );
+    assert.deepEqual(rowsOf(facts, "place", "hides"), [["shared", undefined]], `round ${i}`);
     // Before the facts were taken, or too late for them.
     assert.ok(["one", "two"].includes(facts[0].value));
     const { revisions } = ok(

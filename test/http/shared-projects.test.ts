@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { memoryService, ok } from "./memory-calls.ts";
 import { type Answer, problemCode } from "./running-service.ts";
 
@@ -49,13 +50,10 @@ test("members read and write the same facts; what is a person's, or a worktree's
   assert.deepEqual([again.previous.value, again.previous.user_id], ["Ship it", "ada"]);
   const history = ok(await get("/facts/history", { user_id: "ada", label: "PROJ.goal" }));
   assert.equal(history.place, "shared");
-  assert.deepEqual(
-    history.revisions.map((one: any) => [one.value, one.user_id]),
-    [
-      ["Ship it well", "bo"],
-      ["Ship it", "ada"],
-    ],
-  );
+  assert.deepEqual(rowsOf(history.revisions, "value", "user_id"), [
+    ["Ship it well", "bo"],
+    ["Ship it", "ada"],
+  ]);
   const decoded = ok(await get("/decode", { user_id: "ada", label: "PROJ.goal", details: "true" }));
   assert.deepEqual(
     [decoded.user_id, decoded.value, decoded.written_by_user_id],
@@ -206,13 +204,10 @@ test("a batch over both is all or none, and of two writers of one revision one i
   assert.equal(present.value, won[0]);
   assert.ok((await facts(lost)).every((fact) => !fact.startsWith("USER.name")));
   const stored = results.find(({ status }) => status === 200)!.json;
-  assert.deepEqual(
-    stored.facts.map((fact: any) => [fact.label, fact.place]),
-    [
-      ["USER.name", "person"],
-      ["PROJ.goal", "shared"],
-    ],
-  );
+  assert.deepEqual(rowsOf(stored.facts, "label", "place"), [
+    ["USER.name", "person"],
+    ["PROJ.goal", "shared"],
+  ]);
   assert.equal(stored.channel_count, 2);
   // A revision of the one memory is none of the other.
   const own = ok(await encode(won, "PROJ.goal", "own", { scope: "own" }));
@@ -238,6 +233,17 @@ test("a repeated request is answered as before, with the revisions of both memor
   assert.deepEqual(second, first);
 });
 
+test("a request from before a project was shared is answered with where its fact is, and not as if it had been shared", async () => {
+  const { share, facts, project } = team("ada");
+  const body = { user_id: "ada", project, label: "PROJ.goal", value: "mine", details: true };
+  const send = async () => ok(await memory.post("/encode", body, { "idempotency-key": `before-${project}` }));
+  const first = await send();
+  assert.equal(first.place, "project");
+  ok(await share());
+  assert.deepEqual(await send(), { ...first, place: "own" });
+  assert.deepEqual(await facts("ada"), ["PROJ.goal mine own"]);
+});
+
 test("sharing takes along what is named, or all but a worktree's, with its history; giving back likewise", async () => {
   const { encode, put, facts, get, share, call, project } = team("ada", "bo");
   ok(await encode("ada", "PROJ.goal", "old"));
@@ -252,10 +258,7 @@ test("sharing takes along what is named, or all but a worktree's, with its histo
     }),
   );
   const planned = ok(await share({ take: { user_id: "ada" }, dry_run: true }));
-  assert.deepEqual(
-    planned.taken.map(({ label }: any) => label),
-    ["CREW.cook", "PROJ.goal", "PROJ.status"],
-  );
+  assert.deepEqual(fieldsOf(planned.taken, "label"), ["CREW.cook", "PROJ.goal", "PROJ.status"]);
   assert.equal(problemCode(await call("GET", `/projects/${project}`)), "404 not_found");
   ok(await share());
   assert.deepEqual(await facts("bo"), [], "nothing becomes shared by itself");
@@ -275,13 +278,10 @@ test("sharing takes along what is named, or all but a worktree's, with its histo
   const described = ok(await get("/facts", { user_id: "bo", details: "true" })).facts.at(-1);
   assert.equal(described.description, "Who cooks");
   const history = ok(await get("/facts/history", { user_id: "bo", label: "PROJ.goal" }));
-  assert.deepEqual(
-    history.revisions.map((one: any) => [one.value, one.user_id, one.written_by]),
-    [
-      ["new", "ada", "codex"],
-      ["old", "ada", undefined],
-    ],
-  );
+  assert.deepEqual(rowsOf(history.revisions, "value", "user_id", "written_by"), [
+    ["new", "ada", "codex"],
+    ["old", "ada", undefined],
+  ]);
   ok(await encode("bo", "PROJ.status", "red"));
   const refused = await put({ shared: false });
   assert.equal(problemCode(refused), "409 project_has_facts");
@@ -305,10 +305,7 @@ test("an erased person's name goes from what is shared, now and before, and the 
   ok(await encode("cleo", "PROJ.status", "green"));
   ok(await encode("cleo", "USER.name", "Cleo"));
   const erased = ok(await call("DELETE", "/users?user_id=cleo&details=true"));
-  assert.deepEqual(
-    erased.left.map(({ values }: any) => values),
-    [2],
-  );
+  assert.deepEqual(fieldsOf(erased.left, "values"), [2]);
   assert.match(erased.left[0].why, /shared/);
   assert.deepEqual(await facts("bo"), ["PROJ.status green shared", "PROJ.goal bo's shared bo"]);
   const history = (await get("/facts/history", { user_id: "bo", label: "PROJ.goal" })).text;
@@ -318,6 +315,47 @@ test("an erased person's name goes from what is shared, now and before, and the 
   ok(await encode("cleo", "PROJ.goal", "again"));
   assert.equal(ok(await call("DELETE", "/users?user_id=cleo&details=true")).left[0].values, 1);
   assert.doesNotMatch((await get("/facts", { user_id: "bo" })).text, /cleo/);
+});
+
+test("who has forgotten or renamed a shared fact is told, until that person is erased", async () => {
+  const { encode, share, get, call, project } = team("dora", "bo");
+  ok(await share());
+  for (const label of ["PROJ.goal", "PROJ.status", "PROJ.stack"]) ok(await encode("bo", label, "bo's"));
+  const forget = (more: string) =>
+    call("DELETE", `/facts?user_id=dora&project=${project}&label=PROJ.goal&keep_history=true${more}`);
+  ok(await forget(""));
+  ok(
+    await call("POST", "/facts/rename", { user_id: "dora", project, label: "PROJ.stack", to: "PROJ.deploy" }),
+  );
+  memory.clock.ms += 1_000;
+  // What is the person's own has no second name, as ever.
+  ok(await encode("dora", "PROJ.status", "hers", { scope: "own" }));
+  ok(
+    await call(
+      "DELETE",
+      `/facts?user_id=dora&project=${project}&label=PROJ.status&scope=own&keep_history=true`,
+    ),
+  );
+  const changes = async () =>
+    (ok(await get("/users/history", { user_id: "bo" })).changes as any[])
+      .filter(({ kind }) => kind !== "written")
+      .map(({ label, kind, user_id: by }) => [label, kind, by]);
+  const told = [
+    ["PROJ.deploy", "renamed", "dora"],
+    ["PROJ.goal", "forgotten", "dora"],
+  ];
+  assert.deepEqual((await changes()).sort(), told);
+  const own = (await get("/users/history", { user_id: "dora" })).json.changes as any[];
+  assert.deepEqual(
+    own.filter(({ kind, place }) => kind === "forgotten" && place !== "shared").map(({ user_id: by }) => by),
+    [undefined],
+  );
+  const erased = ok(await call("DELETE", "/users?user_id=dora&details=true"));
+  assert.equal(erased.left[0].values, 2);
+  assert.deepEqual(
+    (await changes()).sort(),
+    told.map((change) => [...change.slice(0, 2), undefined]),
+  );
 });
 
 test("a rollback of the person never touches what is shared; one with the scope does that alone", async () => {
@@ -330,10 +368,7 @@ test("a rollback of the person never touches what is shared; one with the scope 
   ok(await encode("bo", "PROJ.goal", "after"));
   ok(await encode("ada", "TASK.next", "mine after"));
   const roll = (more: object) => call("POST", "/users/rollback", { user_id: "ada", project, to, ...more });
-  assert.deepEqual(
-    ok(await roll({})).changes.map(({ label, place }: any) => [label, place]),
-    [["TASK.next", undefined]],
-  );
+  assert.deepEqual(rowsOf(ok(await roll({})).changes, "label", "place"), [["TASK.next", undefined]]);
   assert.ok((await facts("ada")).includes("PROJ.goal after shared bo"));
   assert.deepEqual(ok(await roll({ scope: "project" })).changes, [
     { label: "PROJ.goal", project, place: "shared", from: "after", to: "before" },

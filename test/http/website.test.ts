@@ -10,6 +10,7 @@ import { loadCodebooks } from "../../src/blockwork/codebooks.ts";
 import { readBlock } from "../../src/codec/read-block.ts";
 import { CONTENT_SECURITY_POLICY, chooseEncoding } from "../../src/http/routes/website-files.ts";
 import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -274,8 +275,7 @@ test("no page weighs more than 120 KiB with its scripts, styles and pictures", (
 
 test("the operator's words stand on /keys, as text", async (t) => {
   const words = 'Write to <b>ops@example.org</b> & say "please"';
-  const running = await startRunning({ SIDEBAND_KEYS_TEXT: words }, undefined, { warm: false });
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning({ SIDEBAND_KEYS_TEXT: words }, undefined, { warm: false }));
   const { text } = await running.call("GET", "/keys", { key: null });
   assert.match(
     text,
@@ -285,8 +285,7 @@ test("the operator's words stand on /keys, as text", async (t) => {
 });
 
 test("the status has the recent requests of keys, the newest first, and nothing of what they carried", async (t) => {
-  const running = await startRunning({}, undefined, { warm: false });
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning({}, undefined, { warm: false }));
   for (let i = 0; i < 120; i++)
     await running.call("GET", `/facts?user_id=secret-${i}`, { headers: { "x-request-id": `r${i}` } });
   await running.call("GET", "/channels", { key: null });
@@ -322,8 +321,10 @@ test("sandboxes of the demo are apart from each other and from the shared state"
 });
 
 test("a sandbox says when it ends: an interval after its first fact, not at the reset of the demo", async (context) => {
-  const running = await startRunning({ SIDEBAND_DEMO_RESET_S: "3600" }, undefined, { warm: false });
-  context.after(() => running.end());
+  const running = endAfter(
+    context,
+    await startRunning({ SIDEBAND_DEMO_RESET_S: "3600" }, undefined, { warm: false }),
+  );
   const body = { label: "USER.name", value: "Ada" };
   const left = async (method: string, path: string, sent?: object) => {
     const { headers } = await running.call(method, path, {

@@ -2,19 +2,16 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { lineImport } from "../../src/memory/transfer.ts";
+import { rowsOf } from "../fixtures/fields.ts";
 import { o200kCounter } from "../fixtures/o200k.ts";
-import { problemCode, type Running, startPortless } from "./running-service.ts";
+import { problemCode, sharedRunning, startPortless } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
 const PROJECT = "loom-3f2a9c81d04e";
 
-let running: Running;
-before(async () => {
-  running = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false }));
 
 async function post(path: string, body: object, key = running.key): Promise<void> {
   const { status, text } = await running.call("POST", path, { body, key });
@@ -110,13 +107,10 @@ test("the operator sees the users of an account page by page, and the labels tha
   );
   assert.deepEqual([second.users[0].user_id, second.next_cursor], ["greta", null]);
   const { json } = await admin("/admin/labels?account=navy");
-  assert.deepEqual(
-    json.labels.map(({ label, own, hidden }: Record<string, unknown>) => [label, own, hidden]),
-    [
-      ["USER.gpu", false, true],
-      ["SHIP.name", true, false],
-    ],
-  );
+  assert.deepEqual(rowsOf(json.labels, "label", "own", "hidden"), [
+    ["USER.gpu", false, true],
+    ["SHIP.name", true, false],
+  ]);
   assert.equal(json.free, 215);
   assert.deepEqual((await admin("/admin/users?account=no-such")).json.users, []);
   for (const path of ["/admin/users?account=navy", "/admin/labels?account=navy"])

@@ -16,14 +16,14 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { endAfter } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 import expected from "./conformance-expected.json" with { type: "json" };
 
 const TIMEOUT_MS = 240_000;
 
 test("the conformance suite has the expected results", async (t) => {
-  const running = await startRunning({}, undefined, { warm: false });
-  t.after(() => running.end());
+  const running = endAfter(t, await startRunning({}, undefined, { warm: false }));
   const proxy = await proxyWithKey(running.url, running.key);
   t.after(() => {
     proxy.close();

@@ -3,17 +3,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import v8 from "node:v8";
 import { runInNewContext } from "node:vm";
 import { until } from "../fixtures/waiting.ts";
-import { type Running, startRunning } from "../http/running-service.ts";
+import { sharedRunning, startRunning } from "../http/running-service.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning({ SIDEBAND_LOG_LEVEL: "silent" }, undefined, { warm: false });
-});
-after(() => running?.end());
+const running = sharedRunning(() =>
+  startRunning({ SIDEBAND_LOG_LEVEL: "silent" }, undefined, { warm: false }),
+);
 
 v8.setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

@@ -2,21 +2,18 @@
 
 import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, request } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { endAfter } from "../fixtures/ends.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
 import { until } from "../fixtures/waiting.ts";
-import { type Running, startRunning } from "../http/running-service.ts";
+import { type Running, sharedRunning, startRunning } from "../http/running-service.ts";
 import { caller, type TourClient, tour } from "./tour.ts";
 
-let running: Running;
-before(async () => {
-  running = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1" });
-});
-after(() => running?.end());
+const running = sharedRunning(() => startRunning({ SIDEBAND_BLOCK_WORKERS: "1" }));
 
 const info = { name: "test", version: "1.0.0" };
 /** Generous: a loaded machine is no failure. */
@@ -102,24 +99,20 @@ test("a subscriber hears of a change made over HTTP, and nobody else's subscribe
   await Promise.all([ours.close(), theirs.close()]);
 });
 
-test("a subscriber hears of a change that comes at once, and while no block can be made", async () => {
-  const crowded = await startRunning({}, undefined, { warm: false });
-  try {
-    await crowded.call("POST", "/encode", { body: { user_id: "busy", label: "USER.os", value: "Unix" } });
-    await crowded.service.core.blockWork.close();
-    assert.equal((await crowded.call("GET", "/context?user_id=busy")).json.code, "overloaded");
-    const client = await connect("?user_id=busy", { to: crowded });
-    const heard = new Promise((resolve) => {
-      client.setNotificationHandler("notifications/resources/updated", resolve);
-    });
-    await client.listen({ resourceSubscriptions: ["sideband://memory/busy"] });
-    await crowded.call("POST", "/encode", { body: { user_id: "busy", label: "USER.os", value: "Plan 9" } });
-    const late = sleep(HEARD_TIMEOUT_MS, undefined, { ref: false });
-    await Promise.race([heard, late.then(() => assert.fail("nothing was heard in time"))]);
-    await client.close();
-  } finally {
-    await crowded.end();
-  }
+test("a subscriber hears of a change that comes at once, and while no block can be made", async (t) => {
+  const crowded = endAfter(t, await startRunning({}, undefined, { warm: false }));
+  await crowded.call("POST", "/encode", { body: { user_id: "busy", label: "USER.os", value: "Unix" } });
+  await crowded.service.core.blockWork.close();
+  assert.equal((await crowded.call("GET", "/context?user_id=busy")).json.code, "overloaded");
+  const client = await connect("?user_id=busy", { to: crowded });
+  const heard = new Promise((resolve) => {
+    client.setNotificationHandler("notifications/resources/updated", resolve);
+  });
+  await client.listen({ resourceSubscriptions: ["sideband://memory/busy"] });
+  await crowded.call("POST", "/encode", { body: { user_id: "busy", label: "USER.os", value: "Plan 9" } });
+  const late = sleep(HEARD_TIMEOUT_MS, undefined, { ref: false });
+  await Promise.race([heard, late.then(() => assert.fail("nothing was heard in time"))]);
+  await client.close();
 });
 
 test("without a key, with a wrong one and with a bad user there is a problem answer, not a server", async () => {
@@ -298,19 +291,15 @@ test("whoever listens hears no more once the key is revoked", async () => {
   await client.close();
 });
 
-test("a batch counts each of its calls against SIDEBAND_RATE", async () => {
-  const limited = await startRunning({ SIDEBAND_RATE: "10" }, undefined, { warm: false });
+test("a batch counts each of its calls against SIDEBAND_RATE", async (t) => {
+  const limited = endAfter(t, await startRunning({ SIDEBAND_RATE: "10" }, undefined, { warm: false }));
   const headers = { accept: "application/json, text/event-stream" };
   const batch = (calls: number) =>
     Array.from({ length: calls }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" }));
-  try {
-    const large = await limited.call("POST", "/mcp", { body: batch(100), headers });
-    assert.equal(large.json.code, "rate_limited");
-    const key = await limited.newKey("acme");
-    const small = await limited.call("POST", "/mcp", { key, body: batch(9), headers });
-    assert.notEqual(small.status, 429);
-    assert.equal((await limited.call("POST", "/mcp", { key, body: batch(9), headers })).status, 429);
-  } finally {
-    await limited.end();
-  }
+  const large = await limited.call("POST", "/mcp", { body: batch(100), headers });
+  assert.equal(large.json.code, "rate_limited");
+  const key = await limited.newKey("acme");
+  const small = await limited.call("POST", "/mcp", { key, body: batch(9), headers });
+  assert.notEqual(small.status, 429);
+  assert.equal((await limited.call("POST", "/mcp", { key, body: batch(9), headers })).status, 429);
 });

@@ -5,8 +5,8 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { mkdirSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -18,6 +18,8 @@ import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { projectName } from "../../src/agents/project.ts";
 import { sidebandCommand } from "../../src/cli/printed-commands.ts";
 import { builtSideband } from "../agents/built.ts";
+import { endAfter, temporaryFolder } from "../fixtures/ends.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 import { caller, type TourClient, tour } from "./tour.ts";
@@ -43,8 +45,7 @@ function launch(args: string[], env: Record<string, string>) {
 
 suite("sideband mcp", { concurrency: false }, () => {
   test("a data folder without a server, a client of 2026-07-28; a service beside it sees the facts", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const client = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
     const args = ["--data", running.folder, "--account", "acme", "--user", "ada"];
     await client.connect(new StdioClientTransport(launch(args, {})));
@@ -74,8 +75,7 @@ suite("sideband mcp", { concurrency: false }, () => {
   });
 
   test("a remote service, a client of the 2025 revisions of the first SDK, with the original client's settings", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const old = new ClientOfOld(info);
     const env = {
       SPECTRAL_MEMORY_API_URL: running.url,
@@ -103,10 +103,8 @@ suite("sideband mcp", { concurrency: false }, () => {
   });
 
   test("facts of the work are kept for the project of the client's roots, or else of the working directory", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
-    const home = realpathSync(mkdtempSync(join(tmpdir(), "sideband-roots-")));
-    t.after(() => rmSync(home, { recursive: true }));
+    const running = endAfter(t, await startRunning());
+    const home = temporaryFolder(t);
     for (const name of ["loom", "mill"]) mkdirSync(join(home, name, ".git"), { recursive: true });
     const env = {
       SIDEBAND_API_URL: running.url,
@@ -168,8 +166,7 @@ suite("sideband mcp", { concurrency: false }, () => {
   });
 
   test("a client is told that the list of tools has changed when a label was added, and has no block unless asked", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const client = new ClientOfOld(info);
     const changed = new Promise<void>((resolve) => {
       client.fallbackNotificationHandler = async ({ method }) => {
@@ -197,8 +194,7 @@ suite("sideband mcp", { concurrency: false }, () => {
   });
 
   test("a key that may add no labels is not offered to", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     for (const [user, access] of [
       ["ada", "write"],
       [null, "read"],
@@ -210,10 +206,7 @@ suite("sideband mcp", { concurrency: false }, () => {
       const env = { ...service, SIDEBAND_INCLUDE: "", SIDEBAND_GROUPS: "all" };
       await client.connect(new StdioClientTransport(launch(["--user", "ada"], env)));
       const { tools } = await client.listTools();
-      assert.deepEqual(
-        tools.map(({ name }) => name),
-        ["remember", "recall", "find", "forget", "history"],
-      );
+      assert.deepEqual(fieldsOf(tools, "name"), ["remember", "recall", "find", "forget", "history"]);
       const call = caller(client as unknown as TourClient);
       if (access === "write") {
         await call("remember", { label: "FAMILY.wife", value: "Grace" });
@@ -229,8 +222,7 @@ suite("sideband mcp", { concurrency: false }, () => {
   });
 
   test("--labels says what the tools offer and write; a list that is none is refused before anything starts", async (t) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const client = new Client(info);
     const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_GROUPS: "all" };
     await client.connect(
@@ -253,10 +245,7 @@ suite("sideband mcp", { concurrency: false }, () => {
       assert.match(refused.content[0].text, /^label_not_allowed: .* written here: LANG\.\*, PREF\.tone\.$/);
     }
     const { facts } = (await running.call("GET", "/facts?user_id=ada")).json;
-    assert.deepEqual(
-      facts.map(({ label }: { label: string }) => label),
-      ["LANG.spoken"],
-    );
+    assert.deepEqual(fieldsOf(facts, "label"), ["LANG.spoken"]);
     await client.close();
     const { command, args } = launch(["--labels", "lang.*"], env);
     const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
@@ -284,10 +273,9 @@ suite("sideband mcp", { concurrency: false }, () => {
     assert.match(result.content[0].text, /^(?:connection_failed: cannot reach http|timeout: no answer)/);
     const resources = await client.listResources();
     // Without a setting, the memory is that of the user who runs it.
-    assert.deepEqual(
-      resources.resources.map(({ uri }) => uri),
-      [`sideband://memory/${encodeURIComponent(userInfo().username)}`],
-    );
+    assert.deepEqual(fieldsOf(resources.resources, "uri"), [
+      `sideband://memory/${encodeURIComponent(userInfo().username)}`,
+    ]);
     await client.close();
   });
 });

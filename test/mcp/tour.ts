@@ -1,6 +1,7 @@
 /** What every MCP client must see, whatever its transport and revision: each tool, the resource, the prompt. */
 
 import assert from "node:assert/strict";
+import { fieldsOf } from "../fixtures/fields.ts";
 
 /** The calls that clients of both generations of the official SDK have in common. */
 export interface TourClient {
@@ -119,7 +120,7 @@ export async function tour(client: TourClient, options: TourOptions): Promise<vo
   assert.equal(resource.uri, uri);
   assert.ok(resource.text.includes("TASK.deadline=2026-12-01") && resource.text.includes(fdm_block));
   assert.deepEqual(
-    (await client.listPrompts()).prompts.map(({ name }) => name),
+    fieldsOf((await client.listPrompts()).prompts, "name"),
     turnsOff ? ["context", "off"] : ["context"],
   );
   const prompt = await client.getPrompt({
@@ -143,10 +144,7 @@ export async function tour(client: TourClient, options: TourOptions): Promise<vo
 async function checkTools(client: TourClient, unbound: boolean): Promise<void> {
   const { tools } = await client.listTools();
   const names = ["remember", "recall", "find", "forget", "add_label", "history", "flush", "read_block"];
-  assert.deepEqual(
-    tools.map(({ name }) => name),
-    names,
-  );
+  assert.deepEqual(fieldsOf(tools, "name"), names);
   for (const { name, inputSchema, annotations } of tools) {
     const { user_id } = inputSchema.properties ?? {};
     assert.equal(user_id !== undefined, unbound, `${name} ${unbound ? "asks" : "does not ask"} for a user`);

@@ -60,7 +60,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-limit-without-condition",
     fault:
       "Nodes count what they have let through whatever others have used meanwhile, and let more through.",
-    file: GROUP_WRITES,
+    file: "src/store/postgres/queries/group-counts.ts",
     find: "CASE WHEN c.used <= t.most THEN c.used + t.count END",
     replace: "c.used + t.count",
     tests: NODES,

@@ -163,7 +163,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     name: "lmdb-revision-of-a-user-who-is-gone",
     fault: "A user who was removed and comes back has revisions that were used before.",
     file: "src/store/lmdb/user-facts.ts",
-    find: "    if (!isUsed) noteRevision(this.#writer, counts.revision);\n",
+    find: "    if (!isUsed)\n      noteRevision(this.#writer, counts.revision, this.#isOfProject ? PROJECT_REVISIONS : REVISIONS);\n",
     replace: "",
     tests: LMDB_TESTS,
     only: "no revision comes twice",

@@ -37,9 +37,9 @@ export class Ledger {
     this.#erased.delete(user);
   }
 
-  /** Resolves to the answer, with what it says of what was erased. */
+  /** Resolves to the answer, with its receipt. */
   async erase(user: string): Promise<object> {
-    const { status, json } = await this.insist("DELETE", `/users?user_id=${user}`);
+    const { status, json } = await this.insist("DELETE", `/users?user_id=${user}&details=true`);
     assert.ok(status === 200 || status === 404, JSON.stringify(json));
     this.#facts.delete(user);
     this.#erased.add(user);

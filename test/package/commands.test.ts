@@ -3,23 +3,17 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { builtSideband, packageFolder } from "../agents/built.ts";
+import { temporaryFolder } from "../fixtures/ends.ts";
 
 /** Without the programs of this repository's packages. */
 const PATH = (process.env.PATH ?? "")
   .split(delimiter)
   .filter((folder) => !folder.includes("node_modules"))
   .join(delimiter);
-
-function makeFolder(t: TestContext): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "sideband-clone-")));
-  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
-  return folder;
-}
 
 /** What npm start runs, in a folder as clone and home, until it is ready. */
 async function startIn(clone: string, settings: NodeJS.ProcessEnv = {}, ...args: string[]) {
@@ -42,7 +36,7 @@ async function startIn(clone: string, settings: NodeJS.ProcessEnv = {}, ...args:
 test("npm start uses the data folder of the command line", async (t) => {
   const { scripts } = (await import("../../package.json", { with: { type: "json" } })).default;
   assert.equal(scripts.start, "node bin/sideband.js serve");
-  const clone = makeFolder(t);
+  const clone = temporaryFolder(t);
   const first = await startIn(clone);
   assert.ok(
     first.out.includes(`admin token in ${join(clone, ".sideband", "data", "admin.token")};`),
@@ -60,7 +54,7 @@ test("npm start uses the data folder of the command line", async (t) => {
 });
 
 test("before npm ci the scripts say in one line that it is missing", async (t) => {
-  const clone = makeFolder(t);
+  const clone = temporaryFolder(t);
   for (const name of ["package.json", "scripts"])
     cpSync(join(packageFolder, name), join(clone, name), { recursive: true });
   writeFileSync(join(clone, ".npmrc"), "update-notifier=false\n");

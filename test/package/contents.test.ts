@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { builtSideband, packageFolder } from "../agents/built.ts";
 import { packedTarball } from "../agents/packed.ts";
+import { temporaryFolder } from "../fixtures/ends.ts";
 
 const SDK_BYTES_MAX = 11 * 1024;
 
@@ -109,8 +109,7 @@ suite("package", { concurrency: false }, () => {
   });
 
   test("types resolve under node16 and bundler resolution, a wrong call does not compile, and Node runs CommonJS modules", (t) => {
-    const folder = mkdtempSync(join(tmpdir(), "sideband-types-"));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder(t);
     mkdirSync(join(folder, "node_modules"));
     symlinkSync(packageFolder, join(folder, "node_modules", "sideband"), "dir");
     symlinkSync(join(packageFolder, "node_modules", "ai"), join(folder, "node_modules", "ai"), "dir");

@@ -9,6 +9,7 @@ import { zip } from "../../scripts/zip.ts";
 import { MEMORY_TOOLS } from "../../src/agent-side/memory-tools.ts";
 import { AGENT_SETTINGS, SETTINGS } from "../../src/settings.ts";
 import { packageFolder } from "../agents/built.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 
 const read = (path: string) => JSON.parse(readFileSync(join(packageFolder, path), "utf8"));
 const manifest = read("package.json");
@@ -30,19 +31,13 @@ test("server.json has the package's name and version, and describes every variab
     ["npm", manifest.name, manifest.version],
   );
   assert.deepEqual(entry.transport, { type: "stdio" });
-  assert.deepEqual(
-    entry.packageArguments.map(({ value }: { value: string }) => value),
-    ["mcp"],
-  );
+  assert.deepEqual(fieldsOf(entry.packageArguments, "value"), ["mcp"]);
   const described = Object.fromEntries(
     entry.environmentVariables.map(({ name, description }: Record<string, string>) => [name, description]),
   );
   assert.deepEqual(described, { ...AGENT_SETTINGS, SIDEBAND_DATA: SETTINGS.SIDEBAND_DATA.meaning });
   const secret = entry.environmentVariables.filter(({ isSecret }: { isSecret?: boolean }) => isSecret);
-  assert.deepEqual(
-    secret.map(({ name }: { name: string }) => name),
-    ["SIDEBAND_API_KEY"],
-  );
+  assert.deepEqual(fieldsOf(secret, "name"), ["SIDEBAND_API_KEY"]);
 });
 
 test("the bundle's manifest starts the package's command, with variables and tools that there are", () => {

@@ -18,7 +18,7 @@ import { after, before, suite, test } from "node:test";
 import { build } from "esbuild";
 import { builtSideband, packageFolder } from "../agents/built.ts";
 
-const CLIENT_BYTES_MAX = 225_000;
+const CLIENT_BYTES_MAX = 245_000;
 const NODE_MS_MAX = 30_000;
 
 suite("packages", { concurrency: false }, () => {
@@ -61,7 +61,7 @@ suite("packages", { concurrency: false }, () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("the client has no dependency, no install script, and at most 225 KB; the block has two dependencies", () => {
+  test("the client has no dependency, no install script, and at most 245 KB; the block has two dependencies", () => {
     const manifest = (name: string) => JSON.parse(readFileSync(join(project(name), "package.json"), "utf8"));
     const { dependencies, scripts, version } = manifest("client");
     assert.deepEqual([dependencies, scripts], [{}, undefined]);

@@ -2,28 +2,14 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findCaddy } from "../fixtures/programs.ts";
 
 const FILE = fileURLToPath(new URL("../../deploy/Caddyfile", import.meta.url));
-const FOLDERS = ["/usr/bin", "/usr/local/bin"];
 const START_TIMEOUT_MS = 30_000;
-
-export function findCaddy(): string | undefined {
-  const folders = [...(process.env.PATH ?? "").split(delimiter), ...FOLDERS];
-  return folders.map((folder) => join(folder, "caddy")).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 export class Caddy {
   readonly #process: ChildProcess;

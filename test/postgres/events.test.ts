@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { soon, until } from "../fixtures/waiting.ts";
 import { type Listener, listenTo } from "../http/event-stream.ts";
 import { type Answer, type Running, startRunning } from "../http/running-service.ts";
@@ -66,7 +67,7 @@ test("what one node writes is heard on the other, of one user and of the whole a
   assert.deepEqual(stranger.heard(), []);
   assert.ok(!ofAll.text().includes("nobody hears"));
   assert.deepEqual(
-    here.heard().map(({ id, written_by }) => [id, written_by]),
+    rowsOf(here.heard(), "id", "written_by"),
     ofAda.heard().map(({ id, written_by }) => [id, written_by]),
   );
   // Who comes back is told nothing of what was forgotten.
@@ -131,10 +132,12 @@ test("whoever comes back to the other node goes on without a gap; what is not kn
   for (let i = 2; i <= 4; i++) await encode(i % 2 === 0 ? one : other, "back", "USER.name", `${i}`);
   const again = await listen(other, "?user_id=back", { "last-event-id": id });
   await encode(one, "back", "USER.os", "while it listens");
-  assert.deepEqual(
-    (await again.until(4)).map(({ label }) => label),
-    ["USER.name", "USER.name", "USER.name", "USER.os"],
-  );
+  assert.deepEqual(fieldsOf(await again.until(4), "label"), [
+    "USER.name",
+    "USER.name",
+    "USER.name",
+    "USER.os",
+  ]);
   assert.ok(!again.text().includes("event: reset"));
   const stranger = await listen(one, "", {}, await one.newKey("globex"));
   ok(
@@ -173,7 +176,10 @@ test("many writers of both nodes at once: a listener hears each change once, in 
   assert.equal(new Set(heard.map(({ id }) => id)).size, heard.length);
   for (const user of users) {
     assert.deepEqual(
-      heard.filter(({ user_id }) => user_id === user).map(({ written_by }) => written_by),
+      fieldsOf(
+        heard.filter(({ user_id }) => user_id === user),
+        "written_by",
+      ),
       Array.from({ length: 15 }, (_, i) => `${i}`),
     );
   }

@@ -16,6 +16,7 @@ import { readConfig } from "../../src/config.ts";
 import { moveData, readDatabaseStatus } from "../../src/main/database-upkeep.ts";
 import { withOwner } from "../../src/main/owner.ts";
 import { write } from "../conformance/store-under-test.ts";
+import { rowsOf } from "../fixtures/fields.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { openStore } from "./server.ts";
 
@@ -158,13 +159,10 @@ test("two primaries: nothing is written to either, whichever is listed first, an
     assert.equal(running.server, undefined);
     const config = readConfig({ SIDEBAND_DATABASE_URL: addressOf([old, promoted], "facts") });
     const status = await readDatabaseStatus(config);
-    assert.deepEqual(
-      status.hosts.map(({ state, timeline }) => [state, timeline]),
-      [
-        ["takes writes", 1],
-        ["takes writes", 2],
-      ],
-    );
+    assert.deepEqual(rowsOf(status.hosts, "state", "timeline"), [
+      ["takes writes", 1],
+      ["takes writes", 2],
+    ]);
     assert.match(status.refusal ?? "", /both take writes/);
 
     // The new one away, the old one up: what this node has seen keeps it from going back.

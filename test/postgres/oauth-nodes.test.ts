@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fieldsOf } from "../fixtures/fields.ts";
 import { until } from "../fixtures/waiting.ts";
 import {
   allow,
@@ -59,10 +60,7 @@ test("a refresh token used at two nodes at once has one successor, and a revocat
     const tokens = await connect(a, { key: person });
     for (const node of [a, b]) await toolsFor(node, tokens.access_token);
     const answers = await Promise.all([a, b, a, b, a, b, a, b].map((node) => refresh(node, tokens)));
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      Array(8).fill(200),
-    );
+    assert.deepEqual(fieldsOf(answers, "status"), Array(8).fill(200));
     assert.equal(new Set(answers.map(({ json }) => json.refresh_token)).size, 1);
     await post(a, "/revoke", { token: tokens.refresh_token, client_id: tokens.clientId });
     assert.equal(problemCode(await mcp(a, tokens.access_token, "tools/list")), "401 invalid_key");

@@ -5,21 +5,15 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { freePort } from "../../bench/store/free-port.ts";
+import { findPgbouncer } from "../fixtures/programs.ts";
 
 const START_TIMEOUT_MS = 60_000;
-/** Debian keeps it where only root's search path leads. */
-const FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
-
-export function findPgbouncer(): string | undefined {
-  const folders = [...(process.env.PATH ?? "").split(delimiter), ...FOLDERS];
-  return folders.map((folder) => join(folder, "pgbouncer")).find(isExecutable);
-}
 
 export class Pgbouncer {
   readonly url: string;
@@ -73,15 +67,6 @@ export class Pgbouncer {
     this.#process.kill("SIGKILL");
     await gone;
     rmSync(this.#folder, { recursive: true });
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -9,12 +9,14 @@ import type { Failure } from "../../src/base/errors.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { keyRecord, write } from "../conformance/store-under-test.ts";
+import { endAfter } from "../fixtures/ends.ts";
+import { findPgbouncer } from "../fixtures/programs.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { until } from "../fixtures/waiting.ts";
 import { startRunning } from "../http/running-service.ts";
 import { guideSample, renamed } from "./cluster-guide.ts";
 import { MixingProxy } from "./mixing-proxy.ts";
-import { findPgbouncer, Pgbouncer } from "./pgbouncer.ts";
+import { Pgbouncer } from "./pgbouncer.ts";
 import { newDatabase, newEmptyDatabase, openStore } from "./server.ts";
 
 const USERS = 30;
@@ -130,8 +132,7 @@ pgbouncerTest("PgBouncer with the settings of docs/CLUSTER.md: no time limit is 
 });
 
 pgbouncerTest("PgBouncer that refuses a start-up parameter: the line says what to set", async (t) => {
-  const pooler = await Pgbouncer.start(await newEmptyDatabase(), ["pool_mode = transaction"]);
-  t.after(() => pooler.end());
+  const pooler = endAfter(t, await Pgbouncer.start(await newEmptyDatabase(), ["pool_mode = transaction"]));
   await assert.rejects(openStore(pooler.url), (error: Failure) => {
     const { message } = error.extra.cause as Error;
     return message.includes(

@@ -8,7 +8,8 @@ import { request as requestTls } from "node:https";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { freePort } from "../../bench/store/free-port.ts";
-import { Caddy, findCaddy } from "./caddy.ts";
+import { findCaddy } from "../fixtures/programs.ts";
+import { Caddy } from "./caddy.ts";
 import { makeKey, Nodes } from "./nodes.ts";
 import { newDatabase } from "./server.ts";
 

@@ -4,13 +4,13 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { loadMigrations, type Migration, migrate } from "../../src/store/postgres/migrations.ts";
 import { write } from "../conformance/store-under-test.ts";
+import { temporaryFolder } from "../fixtures/ends.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
 import { newEmptyDatabase, openClient, openStore } from "./server.ts";
 
@@ -139,8 +139,7 @@ test("with migrates: false a node waits for the migration, and starts after it",
 });
 
 test("rolling upgrade: a migration says in a line of its own which releases work beside it", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-migrations-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   writeFileSync(join(folder, "0001-first.sql"), "-- The first.\nSELECT 1;\n");
   writeFileSync(join(folder, "0002-expand.sql"), "-- Adds.\n-- works with: 1\nSELECT 1;\n");
   writeFileSync(

@@ -2,15 +2,15 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite, type TestContext, test } from "node:test";
+import { suite, test } from "node:test";
 import { promisify } from "node:util";
 import { AGENTS } from "../../src/agents/install.ts";
 import { LABELS } from "../../src/base/channel-labels.ts";
 import { packageFolder } from "../agents/built.ts";
 import { noPython } from "../client-cases/python-driver.ts";
+import { endAfter, temporaryFolder } from "../fixtures/ends.ts";
 import { startRunning } from "../http/running-service.ts";
 
 const run = promisify(execFile);
@@ -30,12 +30,6 @@ async function passes(name: string, env: Record<string, string> = {}): Promise<v
   assert.match(stderr, /^Ran [1-9]\d* tests? [^\n]*\n\nOK$/m, stderr);
 }
 
-function emptyFolder(t: TestContext): string {
-  const made = mkdtempSync(join(tmpdir(), "sideband-wheel-"));
-  t.after(() => rmSync(made, { recursive: true }));
-  return made;
-}
-
 suite("Python client", { concurrency: false }, () => {
   test("alone: hostile servers, threads, forks, the environment", async (t) => {
     if (missing === undefined) await passes("test_alone");
@@ -47,8 +41,7 @@ suite("Python client", { concurrency: false }, () => {
       t.skip(missing);
       return;
     }
-    const running = await startRunning({}, undefined, { warm: false });
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning({}, undefined, { warm: false }));
     await passes("test_service", { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key });
   });
 
@@ -99,7 +92,7 @@ suite("Python client", { concurrency: false }, () => {
       t.skip(missing);
       return;
     }
-    const made = emptyFolder(t);
+    const made = temporaryFolder(t);
     const { stdout } = await python(["build_wheel.py", made]);
     const wheel = stdout.trim();
     const { stdout: list } = await python(["-m", "zipfile", "-l", wheel]);

@@ -160,7 +160,7 @@ export const RULES: readonly Rule[] = [
     // Where an answer at once saves a promise: the way of a request, and the reads that it waits for. And where one would
     // come too late: what was changed is told in the order of its commit.
     except:
-      /^src\/(base\/maybe-promise|http\/request\/(dispatcher|route)|http\/access\/access|http\/routes\/recall|memory\/(authentication|blocks|context|decode|group-view|labels|local-events|ports))\.ts$/,
+      /^src\/(base\/maybe-promise|http\/request\/(dispatcher|route)|http\/access\/access|http\/routes\/recall|memory\/(authentication|blocks|context|decode|group-view|labels|local-events|ports|records|shared-projects|shared-reads))\.ts$/,
     find: matches(/\bMaybePromise\b|maybe-promise\.ts/g),
     remedy: "Use a promise: MaybePromise stays in the dispatcher, access, recall and the store's reads.",
   },

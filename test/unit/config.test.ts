@@ -1,13 +1,15 @@
 /** Reading the settings: which source counts, the ends of a range, and what a message does not tell. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ConfigError } from "../../src/base/errors.ts";
 import { readAgentConfig, readConfig } from "../../src/config.ts";
 import { masterKeys } from "../../src/main/secrets.ts";
+import { temporaryFolder } from "../fixtures/ends.ts";
+import { fieldsOf } from "../fixtures/fields.ts";
 
 test("a command's option takes precedence over the environment", () => {
   process.env.SIDEBAND_PORT = "1111";
@@ -46,8 +48,7 @@ test("the service and agents have one default folder, in the home folder, and `~
 });
 
 test("a secret stands in its setting, or in the file that the setting with _FILE names, never in both", (t) => {
-  const home = mkdtempSync(join(tmpdir(), "sideband-config-"));
-  t.after(() => rmSync(home, { recursive: true }));
+  const home = temporaryFolder(t);
   const file = (name: string, text: string) => {
     writeFileSync(join(home, name), text);
     return join(home, name);
@@ -62,10 +63,7 @@ test("a secret stands in its setting, or in the file that the setting with _FILE
     },
   );
   assert.equal(config.databaseUrl, "postgres://ada:hunter2@host/name");
-  assert.deepEqual(
-    masterKeys(config).map(({ id }) => id),
-    [1, 2],
-  );
+  assert.deepEqual(fieldsOf(masterKeys(config), "id"), [1, 2]);
   assert.deepEqual(config.adminTokens, ["a-token-of-16-letters", "another-token-of-16"]);
   assert.equal(config.embeddingsKey, "key");
   assert.equal(readAgentConfig({ SIDEBAND_API_KEY_FILE: file("key", "sb_live_x\n") }).apiKey, "sb_live_x");

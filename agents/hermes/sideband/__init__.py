@@ -89,12 +89,15 @@ def _tool(name: str, description: str, required: Dict[str, Any], optional: Dict[
     return {"name": name, "description": description, "parameters": parameters}
 
 
-def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, Any]]:
+MAKES_LABELS = "use one that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). "
+
+
+def _tools(labels: str, has_block: bool, adds_labels: bool, made: str = MAKES_LABELS) -> List[Dict[str, Any]]:
     tools = [
         _tool(
             "sideband_remember",
-            "Keeps a short, lasting fact that the user states or changes, exactly as written. One fact a label: use one "
-            "that fits, or make one by writing it (PEOPLE.grace, REMINDER.dentist). It replaces the fact there; "
+            f"Keeps a short, lasting fact that the user states or changes, exactly as written. One fact a label: {made}"
+            "It replaces the fact there; "
             f"add=true adds to a list. Secrets are refused, <private> parts left out. {labels}",
             {"label": _TEXT, "value": {**_TEXT, "description": "One line, at most 1 KB."}},
             {
@@ -172,6 +175,8 @@ class SidebandProvider(MemoryProvider):
         self._include = PARTS[0]
         # As the tools name them; empty before they are read.
         self._labels = ""
+        # What the key may write or make, for the model.
+        self._made = MAKES_LABELS
         # Whether this may add labels, which reach all users of the account.
         self._adds_labels = False
         # The last section.
@@ -341,13 +346,15 @@ class SidebandProvider(MemoryProvider):
     def get_tool_schemas(self) -> List[Dict[str, Any]]:
         if not self._labels:
             self._read_labels()
-        return _tools(self._labels or STANDARD, self._include != "index", self._adds_labels)
+        return _tools(self._labels or STANDARD, self._include != "index", self._adds_labels, self._made)
 
     def _read_labels(self) -> None:
         """The account's own labels first; those that were known where memory is away."""
         try:
             known = self._client().channels(fail_fast=True)
             self._labels = _labels_text(known["channels"])
+            made = "use one of these. " if known.get("strict") else MAKES_LABELS
+            self._made = f"only {', '.join(known['write'])} can be written. " if "write" in known else made
             # A key that only reads, or is for one user, may add none.
             self._adds_labels = self._adds_labels and known.get("free") != 0
         except SidebandError as error:

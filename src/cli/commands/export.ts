@@ -80,7 +80,7 @@ ${DATA_HELP}`,
 /** Requests for keys belong to no account: the export of one account has none. */
 function leftOutOf(account: string | undefined): string {
   const requests = account === undefined ? "" : "requests for keys, ";
-  return `not exported: master.key and admin.token (copy them yourself), ${requests}records of Idempotency-Key (kept for 24 hours)`;
+  return `not exported: master.key and admin.token (copy them yourself), operators, ${requests}records of Idempotency-Key (kept for 24 hours)`;
 }
 
 /** @returns false where the reader of standard output has gone before the end (`| head`) */

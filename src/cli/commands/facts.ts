@@ -184,7 +184,11 @@ async function forgetAll(call: MemoryCall): Promise<void> {
   const what = project === undefined ? `${userId}, in all projects` : `${userId} in ${project}`;
   await confirm(call, `Forget everything of ${what} for good?`);
   try {
-    print(`forgot everything of ${what}`, await memory.forgetUser(userId, { project }));
+    const answer = await memory.forgetUser(userId, { project });
+    const left = (answer.left ?? []).map(({ project: shared, values }) => {
+      return `\n${counted(values, "value")} of ${shared} ${values === 1 ? "stays" : "stay"} without the name of ${userId}: the shared project has what its members wrote`;
+    });
+    print(`forgot everything of ${what}${left.join("")}`, answer);
   } catch (error) {
     if (!isSidebandError(error, "not_found")) throw error;
     throw new CommandError(`there is nothing of ${what}`);

@@ -229,7 +229,7 @@ async function lastThings(call: MemoryCall, count: number): Promise<Thing[]> {
   const { memory, userId, texts } = call;
   const { project } = texts;
   const changes: KeptChange[] = [];
-  const isMine = ({ place, user_id: author = userId }: KeptChange) => place !== "shared" || author === userId;
+  const isMine = ({ place, user_id: author }: KeptChange) => place !== "shared" || author === userId;
   const team = project === undefined ? await sharedChanges(memory, userId) : [];
   let [things, cursor]: [Thing[], string | undefined] = [[], undefined];
   do {

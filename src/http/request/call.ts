@@ -5,6 +5,7 @@ import type { Failure } from "../../base/errors.ts";
 import type { Requester } from "../../base/requester.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { Operator } from "../../memory/operators.ts";
+import type { AuditNote } from "../../memory/records.ts";
 import type { MemoryServices } from "../../memory/services.ts";
 import type { HttpRequest } from "../services.ts";
 import type { ByteBudget, Holding } from "./byte-budget.ts";
@@ -39,6 +40,8 @@ export class Call {
   operator: Operator | undefined;
   /** What its caller sees of the memory, with the caller. */
   memory: MemoryServices | undefined;
+  /** Set where what the call changes is for the audit. */
+  audit: AuditNote | undefined;
   /** Encodes of the caller's key in this month when its key was checked, for the quota headers. */
   used = 0;
   /** Why it is refused, or has failed. */

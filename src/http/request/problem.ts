@@ -37,10 +37,17 @@ export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string, 
 export function failureOf(error: unknown, call: Pick<Call, "id">, log: Log): Failure {
   if (error instanceof Failure) {
     const { cause, place } = error.extra;
-    const line = { err: cause, code: error.code, place, request_id: call.id };
+    const line = { code: error.code, reason: causesOf(cause), place, request_id: call.id };
     if (cause !== undefined) log.error(line, error.message);
     return error;
   }
   log.error({ err: error, request_id: call.id }, "unexpected error");
   return new Failure("internal_error", "Something went wrong inside the service.", { cause: error });
+}
+
+/** What an error was caused by stands behind it. */
+export function causesOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const deeper = error.cause === error ? "" : causesOf(error.cause);
+  return deeper === "" ? error.message : `${error.message}: ${deeper}`;
 }

@@ -6,6 +6,7 @@
 import type { Metrics } from "../../base/metrics.ts";
 import type { HttpServices, Log } from "../services.ts";
 import type { Call } from "./call.ts";
+import { causesOf } from "./problem.ts";
 
 /** A request that takes longer is worth a line in the log. */
 const SLOW_MS = 1_000;
@@ -111,11 +112,4 @@ function failureFields({ failure, client, access, routePath }: Call, status: num
     code,
     ...(isOperators ? { reason: extra.reason ?? (causesOf(extra.cause) || message) } : {}),
   };
-}
-
-/** What an error was caused by stands behind it. */
-function causesOf(error: unknown): string {
-  if (!(error instanceof Error)) return "";
-  const deeper = error.cause === error ? "" : causesOf(error.cause);
-  return deeper === "" ? error.message : `${error.message}: ${deeper}`;
 }

@@ -5,6 +5,7 @@ import { invalidRequest } from "../../base/errors.ts";
 import { patternsOf } from "../../base/label-patterns.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/admin-schemas.ts";
+import { auditedMemory } from "../../memory/audit.ts";
 import { DEMO_ACCOUNT } from "../../memory/demo.ts";
 import { listFacts } from "../../memory/facts.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
@@ -30,24 +31,26 @@ function keyRoutes({ keys }: HttpServices) {
       const { account, tier, expires_at, note, user, access, groups, write } = call.body;
       const expiresAtMs = timeOf(expires_at);
       const rights = { user, access, groups, write };
-      const { key, record } = await keys.create({ account, tier, note, expiresAtMs, ...rights });
+      const { key, record } = await keys.create({ account, tier, note, expiresAtMs, ...rights }, call.audit);
       return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
     },
 
     async adminRevokeKey(call) {
-      return viewOfKey(await keys.revoke(call.params.id));
+      return viewOfKey(await keys.revoke(call.params.id, call.audit));
     },
 
     async adminExpireKey(call) {
-      return viewOfKey(await keys.expire(call.params.id, timeOf(call.body.expires_at) ?? null));
+      const expiresAtMs = timeOf(call.body.expires_at) ?? null;
+      return viewOfKey(await keys.expire(call.params.id, expiresAtMs, call.audit));
     },
 
     async adminChangeKey(call) {
-      return viewOfKey(await keys.changeTier(call.params.id, call.body.tier));
+      return viewOfKey(await keys.changeTier(call.params.id, call.body.tier, call.audit));
     },
 
     async adminChangeAccount(call) {
-      return viewOfAccount(await keys.limitAccount(call.params.account, call.body.monthly_limit));
+      const { monthly_limit: limit } = call.body;
+      return viewOfAccount(await keys.limitAccount(call.params.account, limit, call.audit));
     },
 
     async adminKeyRequests() {
@@ -62,16 +65,16 @@ function keyRoutes({ keys }: HttpServices) {
         expiresAtMs: timeOf(expires_at),
         ...(tier === undefined ? {} : { tier }),
       };
-      const { key, record } = await keys.approve(call.params.id, wanted);
+      const { key, record } = await keys.approve(call.params.id, wanted, call.audit);
       return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
     },
 
     async adminDecline(call) {
-      return viewOfRequest(await keys.decline(call.params.id));
+      return viewOfRequest(await keys.decline(call.params.id, call.audit));
     },
 
     async adminDeleteRequest(call) {
-      await keys.deleteRequest(call.params.id);
+      await keys.deleteRequest(call.params.id, call.audit);
       return { status: "ok" };
     },
   } satisfies Partial<Handlers>;
@@ -89,8 +92,9 @@ function labelRoutes({ memory }: HttpServices) {
     async adminChangeLabels(call) {
       const { account, strict, add_set: set } = call.body;
       checkAccount(account);
-      if (strict !== undefined) await changeStrict(memory, account, strict);
-      if (set !== undefined) await addLabelSet(memory, account, set, { writtenBy: "console" });
+      const changed = auditedMemory(memory, call.audit);
+      if (strict !== undefined) await changeStrict(changed, account, strict);
+      if (set !== undefined) await addLabelSet(changed, account, set, { writtenBy: "console" });
       return labelsOf(memory, account);
     },
   } satisfies Partial<Handlers>;
@@ -104,12 +108,12 @@ function peopleRoutes({ operators }: HttpServices) {
     },
 
     async adminAddOperator(call) {
-      const { token, record } = await operators.add(call.body.name, call.body.access ?? "write");
+      const { token, record } = await operators.add(call.body.name, call.body.access ?? "write", call.audit);
       return Answer.json({ token, ...viewOfOperator(record) }, { status: 201 });
     },
 
     async adminRemoveOperator(call) {
-      await operators.remove(call.params.name);
+      await operators.remove(call.params.name, call.audit);
       return { status: "ok" };
     },
   } satisfies Partial<Handlers>;

@@ -2,12 +2,14 @@
 
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
 import type { ConsoleSessions } from "../access/console-session.ts";
+import { audited } from "../request/audited.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
 import { type Handlers, type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import { accountRoutes } from "./account.ts";
 import { adminRoutes } from "./admin.ts";
+import { auditRoutes } from "./audit.ts";
 import { consoleRoutes } from "./console.ts";
 import { demoRoutes } from "./demo.ts";
 import { eventRoutes } from "./events.ts";
@@ -43,8 +45,10 @@ export function allRoutes({ services, sessions, recent, answers, pages }: RouteO
     ...demoRoutes(services, contexts),
     ...serviceRoutes(services, readiness),
     ...adminRoutes(services, readiness, recent),
+    ...auditRoutes(services),
   };
-  const operationRoute = <Id extends OperationId>(id: Id) => routeOf(OPERATIONS[id], handlers[id]);
+  const operationRoute = <Id extends OperationId>(id: Id) =>
+    audited(id, routeOf(OPERATIONS[id], handlers[id]), services.audit);
   return [
     ...(Object.keys(OPERATIONS) as OperationId[]).map(operationRoute),
     ...consoleRoutes(sessions, services),

@@ -13,6 +13,7 @@ import { checkIdentifier } from "../../memory/identifiers.ts";
 import { placesOf } from "../../memory/places.ts";
 import { allowedUser, requireWriteAccess } from "../../memory/rights.ts";
 import { Answer } from "../request/answer.ts";
+import { sourceOf } from "../request/audited.ts";
 import type { Call } from "../request/call.ts";
 import { failureOf } from "../request/problem.ts";
 import type { Route } from "../request/route.ts";
@@ -29,7 +30,7 @@ const McpQuery = Type.Object({
   include: Text,
 });
 
-export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
+export function mcpRoutes({ mcp, limits, door, log, audit }: HttpServices): Route[] {
   const handle = async (call: Call) => {
     const userId = allowedUser(call.caller!, call.query?.user_id);
     if (userId !== undefined) checkIdentifier(userId, "user_id");
@@ -56,6 +57,8 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
       body: call.body,
       ended: ended.signal,
       failureOf: (error) => failureOf(error, call, log),
+      audit: (operation, of) =>
+        audit.note(operation, sourceOf(call), { account: call.caller!.account, ...of }),
     });
     const body = response.body === null ? undefined : Readable.fromWeb(response.body as ReadableStream);
     return new Answer(body, { status: response.status, headers: [...response.headers].flat() });

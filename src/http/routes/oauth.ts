@@ -13,6 +13,7 @@ import { PAGE_POLICY, type Page } from "../../oauth/pages.ts";
 import type { Granted } from "../../oauth/token-endpoint.ts";
 import { requireSameOrigin } from "../access/console-session.ts";
 import { Answer } from "../request/answer.ts";
+import { sourceOf } from "../request/audited.ts";
 import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
 import { type Route, routeOf } from "../request/route.ts";
@@ -58,10 +59,10 @@ export function oauthRoutes(oauth: OAuth | undefined): Route[] {
     { method: "GET", path: "/authorize", access: "page", bodyBytesMax: "stream", handle: pageTo() },
     formRoute("/authorize", "page", pageTo(true)),
     formRoute("/token", "open", (call) =>
-      told(call, () => oauth.token(formOf(call), call.header("authorization"))),
+      told(call, () => oauth.token(formOf(call), call.header("authorization"), sourceOf(call))),
     ),
     formRoute("/revoke", "open", (call) =>
-      told(call, () => oauth.revoke(formOf(call), call.header("authorization"))),
+      told(call, () => oauth.revoke(formOf(call), call.header("authorization"), sourceOf(call))),
     ),
     {
       method: "POST",
@@ -94,7 +95,7 @@ function grantRoutes(oauth: OAuth): Route[] {
           throw new Failure("not_found", "There is no connected application with this id.", { param: "id" });
         // Whoever has allowed it may end it, also with a key that only reads.
         if (grant.grant.keyId !== call.caller.keyId) requireWriteAccess(call.caller);
-        await oauth.end(grant.id);
+        await oauth.end(grant, sourceOf(call));
         return { status: "ok" };
       },
     ),

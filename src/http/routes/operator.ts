@@ -15,6 +15,7 @@ import type { Progress } from "../../memory/ports.ts";
 import { exportLines, importLines } from "../../memory/transfer.ts";
 import { verifyAll } from "../../memory/verify.ts";
 import { Answer } from "../request/answer.ts";
+import { noteOf } from "../request/audited.ts";
 import type { Call } from "../request/call.ts";
 import { failureOf } from "../request/problem.ts";
 import { type Route, routeOf } from "../request/route.ts";
@@ -44,7 +45,7 @@ const ERASURES_BYTES_MAX = 2 ** 22;
 const BackupBody = Type.Object({ folder: Type.String(), without_master_key: Type.Boolean() });
 
 export function operatorRoutes(services: HttpServices): Route[] {
-  const { memory, upkeep, version, atStep, receipts } = services;
+  const { memory, upkeep, version, atStep, receipts, audit } = services;
   const get = (path: string) => ({ method: "GET", path, access: "door" }) as const;
   const post = (path: string) => ({ method: "POST", path, access: "door" }) as const;
   const run = (call: Pick<Call, "id">, work: LongWork) =>
@@ -57,20 +58,19 @@ export function operatorRoutes(services: HttpServices): Route[] {
       lines(exported(services, call, call.query)),
     ),
 
-    routeOf(
-      { ...post("/operator/import"), query: ImportQuery, bodyBytesMax: "stream" },
-      async ({ request, query }) => {
-        const chunks = request.iterator({ destroyOnReturn: false });
-        const options = { nowMs: memory.clock.now(), atStep, withKeys: query.with_keys === "true" };
-        try {
-          return await importLines(memory.store, linesOf(chunks), options);
-        } catch (error) {
-          // A sender whose connection ends while it still writes does not get the answer: the rest is read first.
-          await finished(request.resume(), { signal: AbortSignal.timeout(REST_MS) }).catch(() => {});
-          throw error;
-        }
-      },
-    ),
+    routeOf({ ...post("/operator/import"), query: ImportQuery, bodyBytesMax: "stream" }, async (call) => {
+      const { request, query } = call;
+      const chunks = request.iterator({ destroyOnReturn: false });
+      const options = { nowMs: memory.clock.now(), atStep, withKeys: query.with_keys === "true" };
+      await audit.add(noteOf(call, "import", audit));
+      try {
+        return await importLines(memory.store, linesOf(chunks), options);
+      } catch (error) {
+        // A sender whose connection ends while it still writes does not get the answer: the rest is read first.
+        await finished(request.resume(), { signal: AbortSignal.timeout(REST_MS) }).catch(() => {});
+        throw error;
+      }
+    }),
 
     routeOf({ ...post("/operator/verify"), body: VerifyBody }, (call) =>
       run(call, (progress, signal) => verifyAll(memory, { deep: false, ...call.body, progress, signal })),
@@ -85,7 +85,10 @@ export function operatorRoutes(services: HttpServices): Route[] {
 
     routeOf(
       { ...post("/operator/erase-again"), body: EraseAgainBody, bodyBytesMax: ERASURES_BYTES_MAX },
-      (call) => eraseAgain(memory, erasuresIn(call.body.lines)),
+      async (call) => {
+        await audit.add(noteOf(call, "eraseAgain", audit));
+        return eraseAgain(memory, erasuresIn(call.body.lines));
+      },
     ),
 
     routeOf({ ...post("/operator/verify-receipt"), body: ReceiptBody }, (call) => {

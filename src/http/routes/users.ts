@@ -2,8 +2,6 @@
 
 import { Readable } from "node:stream";
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { momentOf } from "../../base/clock.ts";
-import { type Failure, invalidRequest } from "../../base/errors.ts";
 import type { RollbackAnswer } from "../../contract/answers.ts";
 import type { RollbackBody } from "../../contract/life-schemas.ts";
 import type { Static } from "../../contract/type.ts";
@@ -24,6 +22,7 @@ import { listUsers } from "../../memory/users.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
 import { isTrue } from "../request/preferences.ts";
+import { cursorOf, momentIn, textOfCursor, wrongCursor } from "../request/query-values.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import { changesAnswer, leftAnswer, receiptAnswer, rollbackAnswer, usersAnswer } from "./life-mapping.ts";
@@ -172,30 +171,6 @@ async function* restOf(
     hold(PIECES_IN_FLIGHT * text.length);
     yield text;
   }
-}
-
-function momentIn(text: string, param: string): number {
-  const ms = momentOf(text);
-  if (ms === undefined || ms < 0)
-    throw invalidRequest(
-      param,
-      `${param} must be a moment of RFC 3339 with its zone, such as "2026-11-15T18:00:00Z", or a day.`,
-    );
-  return ms;
-}
-
-function cursorOf(text: string): string {
-  return Buffer.from(text).toString("base64url");
-}
-
-function textOfCursor(cursor: string): string {
-  const text = Buffer.from(cursor, "base64url").toString();
-  if (cursorOf(text) !== cursor) throw wrongCursor();
-  return text;
-}
-
-function wrongCursor(): Failure {
-  return invalidRequest("cursor", "cursor must be the next_cursor of the page before.");
 }
 
 function eventOf(cursor: string): EventMark {

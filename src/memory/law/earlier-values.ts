@@ -16,7 +16,7 @@ export function upToGap(
 
 export function earlierOf(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): EarlierFact {
   // Written out: to copy all but a few takes a tenth of a write.
-  const kept: Required<Omit<EarlierFact, "origin" | "pinned" | "former" | "author">> = {
+  const kept: Required<Omit<EarlierFact, "origin" | "pinned" | "former" | "author" | "endedBy">> = {
     place: fact.place,
     label: fact.label,
     value: fact.value,

@@ -6,7 +6,8 @@
 
 import type { Sliced } from "../../base/slices.ts";
 import type { FactChange, FreeTerms, ImportChange, PastValue } from "../ports.ts";
-import type { FactName, Memory, Step, Steps } from "./user-memory.ts";
+import type { FactName, Step, Steps } from "./found-user.ts";
+import type { Memory } from "./user-memory.ts";
 
 /** A step, and the revision that it had, by which the steps of several labels are put in order. */
 interface PastStep {
@@ -61,7 +62,10 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
     // Its end is over, also by a clock that was set back since.
     if (ended === "forgotten" || ended === "expired") {
       const change = { place, label, value: null, keepHistory: true };
-      steps.push({ step: { change, author: NOBODY, nowMs: endedAtMs }, revision });
+      steps.push({
+        step: { change, author: { ...NOBODY, userId: fact.endedBy }, nowMs: endedAtMs },
+        revision,
+      });
     }
     before = fact;
   }
@@ -70,9 +74,9 @@ export function pastOf(name: FactName, values: readonly PastValue[], free?: Free
 
 /** Of a value that the next one followed at once. */
 function endingOf(before: PastValue | undefined): FactChange["ending"] {
-  const { ended, former } = before ?? {};
+  const { ended, former, endedBy } = before ?? {};
   if (ended !== "replaced" && ended !== "renamed") return undefined;
-  return { ended, ...(former && { former }) };
+  return { ended, ...(former && { former }), endedBy };
 }
 
 const NOBODY = { writtenBy: null, sessionId: null };

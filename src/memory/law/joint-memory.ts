@@ -7,7 +7,8 @@
 import type { Sliced } from "../../base/slices.ts";
 import type { EarlierFact, FactChange, FactRecord } from "../ports.ts";
 import type { FreeLabel, Place } from "../records.ts";
-import type { Author, FactName, Memory, UserMemory } from "./user-memory.ts";
+import type { Author, FactName } from "./found-user.ts";
+import type { Memory, UserMemory } from "./user-memory.ts";
 
 export class JointMemory implements Memory {
   readonly parts: readonly UserMemory[];
@@ -73,8 +74,12 @@ export class JointMemory implements Memory {
     return this.#of(change.place).set(this.#inside(change), value, author, nowMs);
   }
 
-  forget(change: FactName & { readonly keepHistory?: boolean }, nowMs: number) {
-    return this.#of(change.place).forget(this.#inside(change), nowMs);
+  forget(
+    change: FactName & { readonly keepHistory?: boolean },
+    author: Pick<Author, "userId">,
+    nowMs: number,
+  ) {
+    return this.#of(change.place).forget(this.#inside(change), author, nowMs);
   }
 
   endExpired(name: FactName, nowMs: number): FactRecord | undefined {

@@ -13,7 +13,7 @@ import { ALL_GROUPS } from "../../base/groups.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { Sliced } from "../../base/slices.ts";
 import { valueFault } from "../identifiers.ts";
-import { OWN_PLACE } from "../places.ts";
+import { isProject, OWN_PLACE } from "../places.ts";
 import type {
   Change,
   ErasedCounts,
@@ -31,13 +31,14 @@ import type { Place, ProjectRecord, UserChange } from "../records.ts";
 import { requireWritable } from "../rights.ts";
 import { isShared } from "../shared-places.ts";
 import { requireRoom } from "./bounds.ts";
+import type { FactName, Step, Steps } from "./found-user.ts";
 import { importSteps } from "./imports.ts";
 import { appendSteps, removeSteps } from "./lists.ts";
 import { moveSteps } from "./moves.ts";
 import { renameSteps } from "./renames.ts";
 import { restoreSteps, rollbackSteps } from "./restores.ts";
 import { requireMember, requireSharedWrite } from "./sharing.ts";
-import { type FactName, type Memory, nameOf, type Step, type Steps } from "./user-memory.ts";
+import { type Memory, nameOf } from "./user-memory.ts";
 
 /** What must be read of a user before a request is decided. */
 export interface Reading {
@@ -358,7 +359,7 @@ function* take(memory: Memory, steps: Iterable<Step>, { isReported, require }: T
     let found = true;
     if (value !== null) before = memory.set(change, value, author, nowMs);
     else {
-      ({ before, found } = memory.forget(change, nowMs));
+      ({ before, found } = memory.forget(change, author, nowMs));
       if (found && (!change.keepHistory || memory.historyMax === 0)) isWiped = true;
     }
     const revision = found ? memory.revisionAt(place) : 0;
@@ -410,7 +411,8 @@ function keptAnswer({ changes, shared }: WriteRequest, made: readonly MadeChange
   const isSaid =
     // Two memories have two sequences of revisions.
     shared === undefined &&
-    changes.every(({ kind }) => kind === undefined) &&
+    // Where the project is shared or not any more, the same request would go elsewhere now.
+    changes.every((change) => change.kind === undefined && !isProject(change.place)) &&
     told.every(({ expiresAtMs, before, number }) => {
       return expiresAtMs === null && before === undefined && number === undefined;
     });

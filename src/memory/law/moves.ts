@@ -9,8 +9,9 @@ import type { Sliced } from "../../base/slices.ts";
 import { isInside } from "../places.ts";
 import type { EarlierFact, FactRecord, FreeTerms, MoveChange } from "../ports.ts";
 import { isShared } from "../shared-places.ts";
+import type { FactName, Step, Steps } from "./found-user.ts";
 import { pastOf } from "./imports.ts";
-import type { FactName, Memory, Step, Steps } from "./user-memory.ts";
+import type { Memory } from "./user-memory.ts";
 
 /** @param owner whose the facts are that do not say who wrote them */
 export function* moveSteps(
@@ -58,7 +59,11 @@ function movedSteps(
   { nowMs, owner }: { readonly nowMs: number; readonly owner: string },
 ): readonly Step[] {
   const name = { place, label };
-  const ofOwner = <V extends Value>(value: V): V => ({ ...value, author: value.author ?? owner });
+  const ofOwner = <V extends Value>(value: V): V => ({
+    ...value,
+    author: value.author ?? owner,
+    ...("ended" in value && value.ended !== "replaced" && value.ended !== "expired" && { endedBy: owner }),
+  });
   const valuesOf = (at: FactName) => {
     const [present, earlier] = [memory.live(at, nowMs), memory.earlier(at, nowMs)];
     if (isShared(at.place)) return { present, earlier };
@@ -89,7 +94,10 @@ function movedSteps(
   });
   const steps = missing.map((fact) => step(fact.value, fact, {}));
   const last = missing.at(-1);
-  if (winner === undefined && last !== undefined) steps.push(step(null, last, { keepHistory: true }));
+  if (winner === undefined && last !== undefined)
+    steps.push(
+      step(null, { ...last, author: "endedBy" in last ? last.endedBy : undefined }, { keepHistory: true }),
+    );
   if (winner !== undefined && (steps.length > 0 || winner !== atTarget.present))
     steps.push(step(winner.value, winner, { expiresAtMs: winner.expiresAtMs }));
   return [...steps, forgetting];

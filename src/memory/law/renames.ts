@@ -8,9 +8,10 @@ import { elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FactRecord, FreeTerms, RenameChange } from "../ports.ts";
 import type { Place } from "../records.ts";
+import type { Step } from "./found-user.ts";
 import { pastOf } from "./imports.ts";
 import { joinedLists, joinedOrigin } from "./lists.ts";
-import type { Memory, Step } from "./user-memory.ts";
+import type { Memory } from "./user-memory.ts";
 
 export function renameSteps(
   memory: Memory,
@@ -34,7 +35,7 @@ export function renameSteps(
       param: "to",
     });
   if (memory.isEmpty({ place, label: to }, nowMs)) {
-    const steps = relabelled(memory, fact, { label: to, free }, nowMs);
+    const steps = relabelled(memory, fact, { label: to, free }, by);
     const [written, forgotten] = [elementAt(steps, steps.length - 2), elementAt(steps, steps.length - 1)];
     return [
       // What has expired there is ended first: the steps before the last are of earlier moments.
@@ -64,13 +65,13 @@ export function relabelled(
   memory: Memory,
   fact: FactRecord,
   to: { readonly label: string; readonly free: FreeTerms | undefined },
-  nowMs: number,
+  { author, nowMs }: Pick<Step, "author" | "nowMs">,
 ): Step[] {
   const { place, label, ordinal } = fact;
   const former = { label, description: memory.freeLabel(label, place)?.description ?? null };
   const values = [
     ...memory.earlier(fact, nowMs),
-    { ...fact, ended: "renamed" as const, endedAtMs: nowMs, former },
+    { ...fact, ended: "renamed" as const, endedAtMs: nowMs, endedBy: author.userId, former },
     { ...fact, ordinal: ordinal + 1, sinceMs: nowMs },
   ];
   const past = pastOf({ place, label: to.label }, values, to.free).map(({ step, revision }, i, all) => {

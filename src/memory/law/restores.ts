@@ -15,8 +15,9 @@ import type {
   RollbackReport,
 } from "../ports.ts";
 import type { Place } from "../records.ts";
+import type { FactName, Step, Steps } from "./found-user.ts";
 import { relabelled } from "./renames.ts";
-import { type FactName, isLive, type Memory, nameOf, type Step, type Steps } from "./user-memory.ts";
+import { isLive, type Memory, nameOf } from "./user-memory.ts";
 
 /**
  * Writes the value that a revision had again, at the place where it was, with its origin, with its end unless that has come,
@@ -111,7 +112,7 @@ export function* rollbackSteps(
     if (!names.has(key)) names.set(key, { place, label });
     const fact = memory.live(from, nowMs);
     if (from.label === label || fact === undefined || !memory.isEmpty({ place, label }, nowMs)) continue;
-    moves.push(...relabelled(memory, fact, { label, free: termsOf(memory, place, former) }, nowMs));
+    moves.push(...relabelled(memory, fact, { label, free: termsOf(memory, place, former) }, by));
     moved.set(key, fact).set(nameOf(from), undefined);
   }
   const changes: RollbackReport["changes"][number][] = [];

@@ -6,87 +6,11 @@
 
 import { assert } from "../../base/assert.ts";
 import type { Sliced } from "../../base/slices.ts";
-import type { EarlierFact, FactChange, FactRecord, FormerLabel, FreeTerms, WriteReport } from "../ports.ts";
+import type { EarlierFact, FactChange, FactRecord, FormerLabel, FreeTerms } from "../ports.ts";
 import type { FreeLabel, Place } from "../records.ts";
 import { PROJECT_NUMBERS } from "../shared-places.ts";
 import { asExpired, earlierOf, placeOfMoved, upToGap } from "./earlier-values.ts";
-
-export interface FactName {
-  readonly place: Place;
-  readonly label: string;
-}
-
-/** One label at one place, as a store has found it. */
-export interface FoundFact extends FactName {
-  readonly present: FactRecord | undefined;
-  /** The oldest first; empty where the change did not ask for it. */
-  readonly earlier: readonly EarlierFact[];
-  /** The ordinal of the last value, of the present or of the last earlier one; 0: there was none. */
-  readonly last: number;
-  /** How many earlier values are stored, where that is known without reading them. */
-  readonly kept?: number;
-}
-
-/** How full the places of a user are, as a store has found it. */
-export interface PlaceCounts {
-  /** Projects and worktrees with facts. */
-  readonly places: number;
-  /** Facts at a place, expired ones included. */
-  readonly factsAt: (place: Place) => number;
-}
-
-/** What a store has found of a user. */
-export interface FoundUser {
-  /** That of the last change; of a user who is new, the last one that any user of this name ever had, or a higher one. */
-  readonly revision: number;
-  /** Facts at all places, expired ones included. */
-  readonly facts: number;
-  /** Labels at all places that have a history and no fact. */
-  readonly heads: number;
-  readonly named: readonly FoundFact[];
-  /** The last number that a label which the person has made was given. */
-  readonly numbers?: number;
-  /** Those that the person has made, of the labels that were asked for. */
-  readonly labels?: readonly FreeLabel[];
-  /** It is that of a shared project: who has written a value is kept. */
-  readonly isOfProject?: boolean;
-  /** All of the places that were asked for was found, and what is not there was not. */
-  readonly isWhole?: boolean;
-  /** Needed only where a user has, or gets, more than ROOMY_FACTS_MAX facts. (bounds.ts) */
-  readonly counts?: PlaceCounts | undefined;
-}
-
-/** What has become of one label at one place. */
-export interface FactDifference extends FactName {
-  readonly before: FactRecord | undefined;
-  readonly present: FactRecord | undefined;
-  /** The ordinal of the last value before, and now. */
-  readonly lastBefore: number;
-  readonly last: number;
-  /** What is stored of the history with a lower ordinal goes. Then this is added. */
-  readonly dropBelow: number;
-  readonly added: readonly EarlierFact[];
-}
-
-export interface Author {
-  readonly writtenBy: string | null;
-  readonly sessionId: string | null;
-  /** Kept where the fact is a shared project's. */
-  readonly userId?: string | undefined;
-}
-
-/** One fact set or forgotten, by whom and when. */
-export interface Step {
-  readonly change: FactChange;
-  readonly author: Author;
-  readonly nowMs: number;
-}
-
-export interface Steps {
-  /** A list, or made while they are taken. */
-  readonly steps: Iterable<Step>;
-  readonly report?: WriteReport;
-}
+import type { Author, FactDifference, FactName, FoundFact, FoundUser, PlaceCounts } from "./found-user.ts";
 
 /** One label at one place. It is never changed, only replaced, so that a refused write can be taken back. */
 interface FactState extends FactName {
@@ -118,6 +42,8 @@ export type Memory = Pick<
   | "countLive"
   | "attempt"
 >;
+
+type Ending = NonNullable<FactChange["ending"]>;
 
 const EVERYTHING = Number.POSITIVE_INFINITY;
 const NONE: readonly EarlierFact[] = [];
@@ -237,7 +163,7 @@ export class UserMemory {
     const former = change.free === undefined ? undefined : this.#noteLabel(label, change.free);
     const number = this.#labels.get(label)?.number;
     const described = former === undefined ? undefined : { ended: "replaced" as const, former };
-    const ending = change.ending ?? described;
+    const ending = change.ending === undefined ? described : this.#endingOf(change.ending);
     const isSameValue = before?.value === value;
     const kept = isSameValue ? before.origin : undefined;
     const origin = change.origin === undefined ? kept : (change.origin ?? undefined);
@@ -286,12 +212,14 @@ export class UserMemory {
   /** Forgets a fact, and its history unless it is kept. `found`: there was something to forget. */
   forget(
     change: FactName & { readonly keepHistory?: boolean },
+    { userId }: Pick<Author, "userId">,
     nowMs: number,
   ): { readonly before: FactRecord | undefined; readonly found: boolean } {
     const state = this.#stateOf(change);
     const { present: before, last } = state;
     if (change.keepHistory) {
-      if (before !== undefined) this.#end(state, before, "forgotten", nowMs);
+      if (before !== undefined)
+        this.#end(state, before, this.#endingOf({ ended: "forgotten", endedBy: userId }), nowMs);
       return { before, found: before !== undefined };
     }
     if (last === 0) return { before: undefined, found: false };
@@ -308,7 +236,7 @@ export class UserMemory {
     const { present } = state;
     if (present === undefined || isLive(present, nowMs)) return undefined;
     assert(present.expiresAtMs !== null, "an expired fact has a moment");
-    this.#end(state, present, "expired", present.expiresAtMs);
+    this.#end(state, present, { ended: "expired" }, present.expiresAtMs);
     return present;
   }
 
@@ -319,10 +247,10 @@ export class UserMemory {
       yield;
       const { present, last, dropBelow } = state;
       const earlier = this.#earlierIn(state);
-      const first = earlier.findIndex((fact) => fact.author === author);
+      const first = earlier.findIndex((fact) => isNamed(fact, author));
       const isPresent = present?.author === author;
       if (first < 0 && !isPresent) continue;
-      count += earlier.filter((fact) => fact.author === author).length + Number(isPresent);
+      count += earlier.filter((fact) => isNamed(fact, author)).length + Number(isPresent);
       const added = first < 0 ? state.added : earlier.slice(first).map((fact) => withoutName(fact, author));
       this.#put(state, { present: present && withoutName(present, author), last, dropBelow, added });
     }
@@ -459,7 +387,7 @@ export class UserMemory {
   }
 
   /** The fact becomes the last entry of its history. */
-  #end(state: FactState, fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): void {
+  #end(state: FactState, fact: FactRecord, { ended, ...by }: Ending, endedAtMs: number): void {
     assert(fact.ordinal === state.last, "the value that ends is the last one");
     this.#facts -= 1;
     this.#revision += 1;
@@ -468,7 +396,12 @@ export class UserMemory {
       return;
     }
     this.#heads += 1;
-    this.#replace(state, undefined, [earlierOf(fact, ended, endedAtMs)], fact.ordinal + 1);
+    this.#replace(state, undefined, [{ ...earlierOf(fact, ended, endedAtMs), ...by }], fact.ordinal + 1);
+  }
+
+  /** Who has ended a value is kept where it is a shared project's. */
+  #endingOf({ endedBy, ...ending }: Ending): Ending {
+    return this.#isOfProject && endedBy !== undefined ? { ...ending, endedBy } : ending;
   }
 
   #wipe(state: FactState): void {
@@ -490,10 +423,16 @@ export function nameOf({ place, label }: FactName): string {
   return `${label} ${place}`;
 }
 
+/** Whether a user has written a value of a shared project, or has ended it. */
+export function isNamed(fact: Pick<EarlierFact, "author" | "endedBy">, name: string): boolean {
+  return fact.author === name || fact.endedBy === name;
+}
+
 function withoutName<F extends FactRecord | EarlierFact>(fact: F, name: string): F {
-  if (fact.author !== name) return fact;
-  const { author: _, ...rest } = fact;
-  return { ...rest, sessionId: null } as F;
+  const { author, endedBy, ...rest } = fact as EarlierFact;
+  const kept = { ...rest, ...(author && author !== name && { author }) };
+  const sessionId = author === name ? null : fact.sessionId;
+  return { ...kept, sessionId, ...(endedBy && endedBy !== name && { endedBy }) } as F;
 }
 
 export function isLive({ expiresAtMs }: Pick<FactRecord, "expiresAtMs">, nowMs: number): boolean {

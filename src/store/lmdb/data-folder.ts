@@ -25,9 +25,8 @@ import { NoStoreError, OperatorError } from "../../base/errors.ts";
 import { draftOf, removeFolder, renameOver, replaceFile, syncPath } from "./durable-files.ts";
 import { type FolderLock, fileTextOf, NOTE_FILE, type OwnerNote } from "./folder-lock.ts";
 
-/** The format of the first release, and the present one: each step of upgrade.ts makes the next. */
+/** The format of the first release: each step of upgrade.ts makes the next. */
 export const FIRST_FORMAT = 1;
-export const FORMAT_VERSION = 1;
 export const NAME_FILE = "sideband.json";
 export const DATA_FILE = "data.mdb";
 /** The two pages that every lmdb file begins with. A file without a third holds no entry. */
@@ -107,7 +106,7 @@ export function unnamedText(folder: string, store: string): string {
  * draft of sideband.json is in the store's own folder. A process that takes the folder over at this very moment removes
  * unnamed stores first: then there is nothing left to rename.
  */
-export function nameStore(lock: FolderLock, store: string, format = FORMAT_VERSION): void {
+export function nameStore(lock: FolderLock, store: string, format: number): void {
   const { folder } = lock;
   const text = `${JSON.stringify({ format, store })}\n`;
   const draft = join(folder, store, NAME_FILE);

@@ -1,7 +1,6 @@
 /**
- * Keys of entries. Neither accounts, user ids, places (identifiers.ts) nor labels (label-terms.ts) hold U+0000, so a
- * zero byte between the parts makes every prefix stand for exactly one account, user, place or label. Keys stay far
- * below lmdb's 1,978 bytes.
+ * Keys of entries, far below lmdb's 1,978 bytes. Neither accounts, user ids, places (identifiers.ts) nor labels hold
+ * U+0000, so a zero byte between the parts makes every prefix stand for exactly one account, user, place or label.
  *
  *   facts    account 0 user                              the user's record, also for the person's own place
  *            account 0 user 0 place                      the record of another place
@@ -16,7 +15,7 @@
  */
 
 import { assert, assertInteger } from "../../base/assert.ts";
-import type { FactName } from "../../memory/law/user-memory.ts";
+import type { FactName } from "../../memory/law/found-user.ts";
 import type { Place } from "../../memory/records.ts";
 
 export function userKey(account: string, userId: string): Buffer {
@@ -208,4 +207,9 @@ export function dayPrefix(day: number): Buffer {
   const prefix = Buffer.alloc(4);
   prefix.writeUInt32BE(day);
   return prefix;
+}
+
+/** The record of a place: there is no third zero. */
+export function isPlaceKey(key: Buffer): boolean {
+  return key.indexOf(0, key.indexOf(0, key.indexOf(0) + 1) + 1) < 0;
 }

@@ -31,6 +31,8 @@ export const TABLES = [
   "free-labels",
   "operators",
   "projects",
+  "audit",
+  "audit-names",
 ] as const;
 
 export type TableName = (typeof TABLES)[number];

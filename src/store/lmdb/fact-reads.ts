@@ -4,7 +4,8 @@ import { elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Sliced } from "../../base/slices.ts";
 import { asExpired } from "../../memory/law/earlier-values.ts";
-import { type FactName, isLive } from "../../memory/law/user-memory.ts";
+import type { FactName } from "../../memory/law/found-user.ts";
+import { isLive } from "../../memory/law/user-memory.ts";
 import type {
   EarlierFact,
   FactRecord,
@@ -23,6 +24,7 @@ import {
   freeLabelKey,
   HEAD,
   historyKey,
+  isPlaceKey,
   labelOfKey,
   momentOfEndKey,
   placeKey,
@@ -53,7 +55,6 @@ import {
   unpackUser,
   unpackVector,
 } from "./records.ts";
-import { isPlaceKey } from "./user-facts.ts";
 
 /** Users that a walk reads at once. */
 const PAGE = 256;

@@ -3,12 +3,14 @@
 import { assert, elementAt } from "../../base/assert.ts";
 import { findChannel } from "../../base/channels.ts";
 import { atOnce, type Sliced } from "../../base/slices.ts";
+import { hasWritten } from "../../memory/audit.ts";
 import { JointMemory } from "../../memory/law/joint-memory.ts";
 import { applyLaw, isWhole, readingOf, readingsOf } from "../../memory/law/law.ts";
 import type { PlacedCode, PlacedVector, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { accountCounter } from "../../memory/quota.ts";
 import type { EndedFact, KeyRecord, ProjectRecord } from "../../memory/records.ts";
 import { projectUser, sharedPlace } from "../../memory/shared-places.ts";
+import { forgetNames, keepNote } from "./audit.ts";
 import {
   counterName,
   factKey,
@@ -24,8 +26,8 @@ import type { Environment } from "./environment.ts";
 import type { LongWrite } from "./long-writes.ts";
 import { packFact, unpackFact, unpackJson, unpackUser, unpackVector } from "./records.ts";
 import { findReplay, forgetAnswers, keepReplay } from "./replays.ts";
-import { noteForgetting, UserWrites } from "./user-facts.ts";
-import type { Write, Writer } from "./writer.ts";
+import { UserWrites } from "./user-facts.ts";
+import { noteForgetting, type Write, type Writer } from "./writer.ts";
 
 /** Facts of a user, or values of an import, that are read and changed in one go. */
 const LONG_FACTS = 64;
@@ -81,6 +83,7 @@ function* prepare(writer: Writer, request: WriteRequest, historyMax: number): Sl
   if (outcome.outcome !== "stored") return outcome;
   yield* user.save(memory, nowMs);
   count(writer, request, decision.counted);
+  noteWrite(writer, request, outcome);
   if (changes[0]?.kind === "import") writer.atCommit((at) => goneLabels(at, request).size === gone.size);
   if (outcome.report?.disowned) noteForgetting(writer, nowMs);
   if (decision.isWiped) yield* forgetAnswers(writer, account, userId);
@@ -124,10 +127,22 @@ function* prepareShared(
   yield* own!.save(ownMemory, nowMs);
   yield* team!.save(teamMemory, nowMs);
   count(writer, request, decision.counted);
+  noteWrite(writer, request, outcome);
   writer.atCommit((at) => isSameRecord(at.get("projects", key), bytes));
   if (decision.isWiped) yield* forgetAnswers(writer, account, userId);
   keepReplay(writer, request, outcome, decision.answer);
   return outcome;
+}
+
+/** Whoever is erased loses the name in the audit too: at the commit, since others may have named them meanwhile. */
+function noteWrite(
+  writer: Writer,
+  { account, userId, changes: [first], audit }: WriteRequest,
+  outcome: WriteOutcome,
+): void {
+  if (first?.kind === "erase" && first.within === null)
+    writer.atCommit((at) => forgetNames(at, account, userId));
+  if (audit !== undefined && hasWritten(outcome)) writer.atCommit((at) => keepNote(at, audit));
 }
 
 function isSameRecord(now: Buffer | undefined, before: Buffer | undefined): boolean {

@@ -20,8 +20,7 @@ import type {
 import { counterKey, goneLabelKey, labelKey, rangeBelow, strictKey } from "./entry-keys.ts";
 import { type Environment, FIRST_KEY } from "./environment.ts";
 import { packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
-import { noteForgetting } from "./user-facts.ts";
-import type { Write, Writer } from "./writer.ts";
+import { noteForgetting, type Write, type Writer } from "./writer.ts";
 
 /** Ids of keys are texts. */
 const LAST_KEY = Buffer.of(255);
@@ -215,11 +214,12 @@ export function removeLabel(account: string, label: string, nowMs: number): Writ
   };
 }
 
-export function changeStrict(account: string, isStrict: boolean): Write<void> {
+export function changeStrict(account: string, isStrict: boolean): Write<true> {
   return (writer) => {
     const key = strictKey(account);
     if (isStrict) writer.put("labels", key, packNumber(1));
     else if (writer.has("labels", key)) writer.remove("labels", key);
+    return true;
   };
 }
 

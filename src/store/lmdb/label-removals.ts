@@ -7,7 +7,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { readingOf } from "../../memory/law/law.ts";
 import type { WriteRequest } from "../../memory/ports.ts";
-import type { RemoveLabelOutcome } from "../../memory/records.ts";
+import type { AuditNote, RemoveLabelOutcome } from "../../memory/records.ts";
+import { audited } from "./audit.ts";
 import { isOfLabel, rangeBelow } from "./entry-keys.ts";
 import { type Environment, pagesFrom } from "./environment.ts";
 import type { GroupCommit } from "./group-commit.ts";
@@ -42,17 +43,21 @@ export class LabelRemovals {
     return this.#running.get([...this.#running.keys()].find(isMeant) ?? "");
   }
 
-  async remove(account: string, label: string): Promise<RemoveLabelOutcome> {
+  async remove(account: string, label: string, audit?: AuditNote): Promise<RemoveLabelOutcome> {
     const name = nameOf(account, label);
     for (let other = this.#running.get(name); other !== undefined; other = this.#running.get(name))
       await other;
-    const removal = this.#removeUnused(account, label);
+    const removal = this.#removeUnused(account, label, audit);
     const ended = () => void this.#running.delete(name);
     this.#running.set(name, removal.then(ended, ended));
     return removal;
   }
 
-  async #removeUnused(account: string, label: string): Promise<RemoveLabelOutcome> {
+  async #removeUnused(
+    account: string,
+    label: string,
+    audit: AuditNote | undefined,
+  ): Promise<RemoveLabelOutcome> {
     // Writes that came before are on disk then.
     await this.#commit.run(() => {}, EVERYBODY);
     for (const table of ["facts", "history"] as const) {
@@ -63,7 +68,7 @@ export class LabelRemovals {
         await new Promise((resolve) => setImmediate(resolve));
       }
     }
-    return this.#commit.run(removeLabel(account, label, this.#clock.now()));
+    return this.#commit.run(audited(removeLabel(account, label, this.#clock.now()), audit));
   }
 }
 

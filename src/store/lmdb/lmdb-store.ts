@@ -31,9 +31,10 @@ import type {
 } from "../../memory/ports.ts";
 import type {
   AccountRecord,
+  AuditNote,
+  AuditStore,
   EndedFact,
   FreeLabel,
-  KeyApproval,
   KeyRecord,
   KeyRequest,
   LabelRecord,
@@ -41,6 +42,7 @@ import type {
   ProjectRecord,
 } from "../../memory/records.ts";
 import { projectUser } from "../../memory/shared-places.ts";
+import { audited, auditIn, sweepAudit } from "./audit.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
 import { counterKey, PLACES, strictKey, USERS } from "./entry-keys.ts";
 import { Environment, type Reader, type TableName } from "./environment.ts";
@@ -89,6 +91,7 @@ import { FORGOTTEN, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
 import type { LmdbStoreOptions } from "./store-options.ts";
+import type { Write } from "./writer.ts";
 
 const PAGE = 256;
 /** Facts that are read in one go: in less than a millisecond. */
@@ -104,6 +107,7 @@ export class LmdbStore implements Store {
   /** Does not go back; what it knows is kept in the store. */
   readonly clock: SteadyClock;
   readonly operators: OperatorStore;
+  readonly audit: AuditStore;
   readonly #warn: (line: string) => void;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
@@ -149,6 +153,10 @@ export class LmdbStore implements Store {
       list: () => this.#all<OperatorRecord>("operators"),
       run: async (write) => this.#commit.run(write),
     });
+    this.audit = auditIn(
+      () => this.#readable(),
+      (write) => this.#commit.run(write),
+    );
     this.#removals = new LabelRemovals(this.#commit, () => this.#readable(), this.clock);
     this.#copies = new StoreCopies({
       lock,
@@ -261,27 +269,30 @@ export class LmdbStore implements Store {
   forgetUser(...erased: Parameters<Store["forgetUser"]>) {
     return eraseUser(this, this.clock.now(), ...erased);
   }
-
   listUsers: Store["listUsers"] = async (...given) => listUsers(this.#readable(), ...given);
 
   readLabels = (account: string): LabelRecord[] => readLabels(this.#readable(), account);
 
-  addLabel: Store["addLabel"] = (...given) => this.#commit.run(addLabel(...given));
+  /** In the transaction of its note. */
+  #noted<T>(write: Write<T>, note: AuditNote | undefined): Promise<T> {
+    return this.#commit.run(audited(write, note));
+  }
 
-  changeLabel: Store["changeLabel"] = (...given) => this.#commit.run(changeLabel(...given));
-
+  addLabel: Store["addLabel"] = (account, label, note) => this.#noted(addLabel(account, label), note);
+  changeLabel: Store["changeLabel"] = (account, base, change, note) =>
+    this.#noted(changeLabel(account, base, change), note);
   removeLabel: Store["removeLabel"] = (...given) => this.#removals.remove(...given);
 
   readProjects = (account: string): ProjectRecord[] => readProjects(this.#readable(), account);
-
-  changeProject: Store["changeProject"] = (...given) => this.#commit.run(changeProject(...given));
-
-  removeProject: Store["removeProject"] = (account, project) =>
-    this.#commit.run(removeProject(account, project), userName(account, projectUser(project)));
+  changeProject: Store["changeProject"] = (account, change, note) =>
+    this.#noted(changeProject(account, change), note);
+  removeProject: Store["removeProject"] = (account, project, note) =>
+    this.#commit.run(audited(removeProject(account, project), note), userName(account, projectUser(project)));
 
   readStrict = (account: string): boolean => this.#readable().has("labels", strictKey(account));
-
-  changeStrict: Store["changeStrict"] = (...given) => this.#commit.run(changeStrict(...given));
+  changeStrict: Store["changeStrict"] = async (account, isStrict, note) => {
+    await this.#noted(changeStrict(account, isStrict), note);
+  };
 
   walkUsers = (account?: string) => walkUsers(() => this.#readable(), account);
 
@@ -306,19 +317,17 @@ export class LmdbStore implements Store {
     const bytes = this.#readable().get("accounts", Buffer.from(account));
     return bytes && unpackJson<AccountRecord>(bytes);
   }
-
-  changeAccount: Store["changeAccount"] = (account, monthlyLimit) =>
-    this.#commit.run(changeAccount(account, monthlyLimit));
+  changeAccount: Store["changeAccount"] = (account, monthlyLimit, _month, note) =>
+    this.#noted(changeAccount(account, monthlyLimit), note);
 
   listAccounts = async (): Promise<AccountRecord[]> => this.#all<AccountRecord>("accounts");
 
-  addKey = async (record: KeyRecord, approval?: KeyApproval) => this.#commit.run(addKey(record, approval));
-
-  changeKey: Store["changeKey"] = (...given) => this.#commit.run(changeKey(...given));
-
+  addKey: Store["addKey"] = async (record, approval, note) => this.#noted(addKey(record, approval), note);
+  changeKey: Store["changeKey"] = (id, change, note) => this.#noted(changeKey(id, change), note);
   changeGrant: Store["changeGrant"] = (...given) => this.#commit.run(changeGrant(...given));
   removeGrants: Store["removeGrants"] = (...given) => this.#commit.run(removeGrants(...given));
-  endGrants: Store["endGrants"] = (...given) => this.#commit.run(endGrants(...given));
+  endGrants: Store["endGrants"] = (account, user, nowMs, note) =>
+    this.#noted(endGrants(account, user, nowMs), note);
 
   async touchKeys(uses: ReadonlyMap<string, number>): Promise<void> {
     if (uses.size > 0) await this.#commit.run(touchKeys(uses));
@@ -340,9 +349,10 @@ export class LmdbStore implements Store {
     return this.#all<KeyRequest>("key-requests").sort((a, b) => a.createdAtMs - b.createdAtMs);
   }
 
-  decideKeyRequest: Store["decideKeyRequest"] = (...given) => this.#commit.run(decideKeyRequest(...given));
-
-  deleteKeyRequest = (id: string) => this.#commit.run(deleteKeyRequest(id, this.clock.now()));
+  decideKeyRequest: Store["decideKeyRequest"] = (id, decision, note) =>
+    this.#noted(decideKeyRequest(id, decision), note);
+  deleteKeyRequest: Store["deleteKeyRequest"] = (id, note) =>
+    this.#noted(deleteKeyRequest(id, this.clock.now()), note);
 
   /** A full disk may still have room for these few bytes, so a commit that failed moments ago counts too. */
   async probe(): Promise<void> {
@@ -369,6 +379,7 @@ export class LmdbStore implements Store {
     await this.#shortenHistories(nowMs);
     const noting = this.#commit.run(keepClock(this.clock, this.#warn));
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
+    while ((await this.#commit.run(sweepAudit(nowMs, PAGE))) === PAGE);
     await noting;
     const swept: EndedFact[] = [];
     while ((this.nextEndMs() ?? Number.POSITIVE_INFINITY) <= nowMs)

@@ -2,6 +2,7 @@
 
 import type { OperatorStore } from "../../memory/ports.ts";
 import type { OperatorRecord } from "../../memory/records.ts";
+import { audited } from "./audit.ts";
 import { packJson } from "./records.ts";
 import type { Write } from "./writer.ts";
 
@@ -14,21 +15,23 @@ interface OperatorAccess {
 export function operatorsIn({ list, run }: OperatorAccess): OperatorStore {
   return {
     list,
-    add(record) {
-      return run((writer) => {
+    add(record, audit) {
+      const write: Write<boolean> = (writer) => {
         const key = Buffer.from(record.name);
         if (writer.has("operators", key)) return false;
         writer.put("operators", key, packJson(record));
         return true;
-      });
+      };
+      return run(audited(write, audit));
     },
-    remove(name) {
-      return run((writer) => {
+    remove(name, audit) {
+      const write: Write<boolean> = (writer) => {
         const key = Buffer.from(name);
         if (!writer.has("operators", key)) return false;
         writer.remove("operators", key);
         return true;
-      });
+      };
+      return run(audited(write, audit));
     },
   };
 }

@@ -7,7 +7,7 @@ import { assert, assertInteger, elementAt } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { FACT_ORIGINS, type FactOrigin } from "../../base/fact-origins.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
-import type { EarlierFact, FactRecord, FormerLabel } from "../../memory/ports.ts";
+import type { EarlierFact, FactRecord } from "../../memory/ports.ts";
 import type { FreeLabel, Place } from "../../memory/records.ts";
 import { HEAD } from "./entry-keys.ts";
 import type { TableName } from "./environment.ts";
@@ -40,8 +40,8 @@ const PINNED = 2 ** 12;
 const ORIGIN = 2 ** 13;
 const NUMBERED = 2 ** 15;
 const NUMBER_BYTES = 4;
-/** The same of an earlier value whose label was another one. */
-const FORMER = NUMBERED;
+/** The same of an earlier value whose label was another one, or of which it is known who ended it. */
+const ENDING = NUMBERED;
 const EARLIER_HEADER_BYTES = 35;
 /** Of six bytes. */
 const NUMBER_MAX = 2 ** 48 - 1;
@@ -141,20 +141,22 @@ export function unpackFact(place: Place, label: string, bytes: Buffer, withCode 
 }
 
 const ENDINGS = ["replaced", "forgotten", "expired", "renamed"] as const;
+type Ending = Pick<EarlierFact, "former" | "endedBy">;
 
 /**
  * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · time of the end that it would
  * have had 6 (0: none) · how it ended 1 · lengths of writer and session 2 + 2 (0: none), the latter with pin and origin · where
- * its label was another one: length 2, that label as JSON · author (as of a fact) · writer · session · value
+ * its label was another one, or it is known who ended it: length 2, both as JSON · author (as of a fact) · writer ·
+ * session · value
  */
 export function packEarlier(fact: EarlierFact): Buffer {
-  const { ended, endedAtMs } = fact;
+  const { ended, endedAtMs, former, endedBy } = fact;
   const texts = packTexts(fact);
-  const former = fact.former === undefined ? Buffer.alloc(0) : packJson(fact.former);
-  const formerBytes = former.length === 0 ? 0 : 2 + former.length;
+  const ending = (former ?? endedBy) === undefined ? Buffer.alloc(0) : packJson({ former, endedBy });
+  const endingBytes = ending.length === 0 ? 0 : 2 + ending.length;
   assert(ENDINGS.includes(ended), "an earlier value has ended");
   assertInteger(fact.ordinal, 1, HEAD - 1, "the ordinal of an earlier value");
-  const out = Buffer.allocUnsafe(EARLIER_HEADER_BYTES + formerBytes + texts.length);
+  const out = Buffer.allocUnsafe(EARLIER_HEADER_BYTES + endingBytes + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
   out.writeUIntBE(fact.sinceMs, 12, 6);
@@ -162,24 +164,24 @@ export function packEarlier(fact: EarlierFact): Buffer {
   out.writeUIntBE(fact.expiresAtMs ?? 0, 24, 6);
   out[30] = ENDINGS.indexOf(ended);
   out.writeUInt16BE(texts.writer, 31);
-  out.writeUInt16BE(texts.session + (formerBytes === 0 ? 0 : FORMER), 33);
-  if (formerBytes > 0) {
-    out.writeUInt16BE(former.length, EARLIER_HEADER_BYTES);
-    out.set(former, EARLIER_HEADER_BYTES + 2);
+  out.writeUInt16BE(texts.session + (endingBytes === 0 ? 0 : ENDING), 33);
+  if (endingBytes > 0) {
+    out.writeUInt16BE(ending.length, EARLIER_HEADER_BYTES);
+    out.set(ending, EARLIER_HEADER_BYTES + 2);
   }
-  writeTexts(out, texts, EARLIER_HEADER_BYTES + formerBytes);
+  writeTexts(out, texts, EARLIER_HEADER_BYTES + endingBytes);
   return out;
 }
 
 export function unpackEarlier(place: Place, label: string, ordinal: number, bytes: Buffer): EarlierFact {
   const session = bytes.readUInt16BE(33);
-  const hasFormer = session >= FORMER;
-  const formerStart = EARLIER_HEADER_BYTES + 2;
-  const formerEnd = hasFormer ? formerStart + bytes.readUInt16BE(EARLIER_HEADER_BYTES) : EARLIER_HEADER_BYTES;
+  const hasEnding = session >= ENDING;
+  const endingStart = EARLIER_HEADER_BYTES + 2;
+  const endingEnd = hasEnding ? endingStart + bytes.readUInt16BE(EARLIER_HEADER_BYTES) : EARLIER_HEADER_BYTES;
   return {
     place,
     label,
-    ...unpackTexts(bytes, formerEnd, bytes.readUInt16BE(31), hasFormer ? session - FORMER : session),
+    ...unpackTexts(bytes, endingEnd, bytes.readUInt16BE(31), hasEnding ? session - ENDING : session),
     revision: bytes.readUIntBE(0, 6),
     updatedAtMs: bytes.readUIntBE(6, 6),
     sinceMs: bytes.readUIntBE(12, 6),
@@ -187,7 +189,7 @@ export function unpackEarlier(place: Place, label: string, ordinal: number, byte
     expiresAtMs: bytes.readUIntBE(24, 6) || null,
     ended: elementAt(ENDINGS, bytes.readUInt8(30)),
     endedAtMs: bytes.readUIntBE(18, 6),
-    ...(hasFormer ? { former: unpackJson<FormerLabel>(bytes.subarray(formerStart, formerEnd)) } : {}),
+    ...(hasEnding ? unpackJson<Ending>(bytes.subarray(endingStart, endingEnd)) : {}),
   };
 }
 

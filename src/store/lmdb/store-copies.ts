@@ -11,7 +11,14 @@ import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AtStep } from "../../base/steps.ts";
 import type { BackupReport, CompactReport, Progress } from "../../memory/ports.ts";
-import { makeStoreFolder, nameStore, readStoreName, removeStore, STORE_BYTES_MIN } from "./data-folder.ts";
+import {
+  makeStoreFolder,
+  nameStore,
+  readStoreName,
+  readStoreNote,
+  removeStore,
+  STORE_BYTES_MIN,
+} from "./data-folder.ts";
 import { makeFolder } from "./durable-files.ts";
 import type { Change, Environment } from "./environment.ts";
 import { type FolderLock, tryFolderLock } from "./folder-lock.ts";
@@ -49,12 +56,17 @@ class NoRoomError extends Failure {}
 
 export class StoreCopies {
   readonly #options: StoreCopiesOptions;
+  /** A copy has the format of its store. */
+  readonly #format: number;
   #copy: LiveCopy | undefined;
   /** The compaction or backup in progress, with what follows its copy. */
   #working: Promise<unknown> | undefined;
 
   constructor(options: StoreCopiesOptions) {
     this.#options = options;
+    const note = readStoreNote(options.lock.folder);
+    assert(note !== undefined, "an open folder names its store");
+    this.#format = note.format;
     const { metrics } = options;
     metrics.define({ name: COMPACTIONS, help: "Compactions of the data file by outcome.", type: "counter" });
     for (const outcome of OUTCOMES) metrics.add(COMPACTIONS, `outcome="${outcome}"`, 0);
@@ -91,7 +103,7 @@ export class StoreCopies {
     const { entries } = await this.#copyInto(lock, progress, async (fresh) => {
       atStep("compaction: caught up");
       try {
-        nameStore(lock, fresh.name);
+        nameStore(lock, fresh.name, this.#format);
       } finally {
         // Also if the disk failed after the name was replaced: writes must go to the store that the next start opens.
         if (readStoreName(lock.folder) === fresh.name) moveTo(fresh);
@@ -134,7 +146,7 @@ export class StoreCopies {
     atStep("backup: master key copied");
     // Also the master key that was copied is that of the folder's owner.
     lock.requireHeld();
-    if (copy !== undefined) nameStore(target, copy.name);
+    if (copy !== undefined) nameStore(target, copy.name, this.#format);
     atStep("backup: named");
     return report;
   }

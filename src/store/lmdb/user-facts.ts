@@ -6,14 +6,9 @@
 import { assert } from "../../base/assert.ts";
 import { findChannel } from "../../base/channels.ts";
 import type { Sliced } from "../../base/slices.ts";
+import type { FactDifference, FactName, FoundFact } from "../../memory/law/found-user.ts";
 import { type Reading, readingOf } from "../../memory/law/law.ts";
-import {
-  type FactDifference,
-  type FactName,
-  type FoundFact,
-  isLive,
-  UserMemory,
-} from "../../memory/law/user-memory.ts";
+import { isLive, UserMemory } from "../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, WriteRequest } from "../../memory/ports.ts";
 import type { FreeLabel, Place } from "../../memory/records.ts";
 import { projectOfUser } from "../../memory/shared-places.ts";
@@ -24,6 +19,7 @@ import {
   freeLabelKey,
   HEAD,
   historyKey,
+  isPlaceKey,
   labelOfKey,
   PLACES,
   PROJECT_REVISIONS,
@@ -39,7 +35,6 @@ import {
 } from "./entry-keys.ts";
 import type { TableName } from "./environment.ts";
 import {
-  FORGOTTEN,
   newUser,
   type PlaceRecord,
   packEarlier,
@@ -56,7 +51,7 @@ import {
   unpackPlace,
   unpackUser,
 } from "./records.ts";
-import type { Writer } from "./writer.ts";
+import { addToCounter, noteForgetting, noteRevision, type Writer } from "./writer.ts";
 
 /** The first revision of what is shared: none of it is one of a member's own, since they are shown together. */
 const PROJECT_REVISION = 2 ** 47;
@@ -436,25 +431,4 @@ class WholeFact implements FoundFact {
   get earlier(): EarlierFact[] {
     return this.ordinals.map((ordinal) => this.#read(this, ordinal));
   }
-}
-
-/** The record of a place: there is no third zero. */
-export function isPlaceKey(key: Buffer): boolean {
-  return key.indexOf(0, key.indexOf(0, key.indexOf(0) + 1) + 1) < 0;
-}
-
-export function addToCounter(writer: Writer, counter: string, change: number): void {
-  if (change !== 0) writer.atCommit((at) => at.setCount(counter, at.count(counter) + change));
-}
-
-/** Whoever is new goes on after it. */
-export function noteRevision(writer: Writer, revision: number, counter: string): void {
-  writer.atCommit((at) => {
-    if (revision > at.count(counter)) at.setCount(counter, revision);
-  });
-}
-
-/** Always written: a copy in progress learns from it that something was forgotten. */
-export function noteForgetting(writer: Writer, nowMs: number): void {
-  writer.atCommit((at) => at.put("meta", FORGOTTEN, at.get("meta", FORGOTTEN) ?? packNumber(nowMs)));
 }

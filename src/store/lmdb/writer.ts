@@ -2,7 +2,7 @@
 
 import { assert, assertInteger } from "../../base/assert.ts";
 import { type Change, type Entry, type Environment, KEY_BYTES_MAX, type TableName } from "./environment.ts";
-import { packNumber, unpackNumber } from "./records.ts";
+import { FORGOTTEN, packNumber, unpackNumber } from "./records.ts";
 
 /** Must be synchronous. */
 export type Write<T> = (writer: Writer) => T;
@@ -151,4 +151,20 @@ export function entryName(table: TableName, key: Buffer): string {
 /** lmdb-js would refuse such a key inside the transaction and still commit the other changes. */
 export function checkKey({ length }: Buffer): void {
   assert(length > 0 && length <= KEY_BYTES_MAX, `a key has 1 to ${KEY_BYTES_MAX} bytes`);
+}
+
+export function addToCounter(writer: Writer, counter: string, change: number): void {
+  if (change !== 0) writer.atCommit((at) => at.setCount(counter, at.count(counter) + change));
+}
+
+/** Whoever is new goes on after it. */
+export function noteRevision(writer: Writer, revision: number, counter: string): void {
+  writer.atCommit((at) => {
+    if (revision > at.count(counter)) at.setCount(counter, revision);
+  });
+}
+
+/** Always written: a copy in progress learns from it that something was forgotten. */
+export function noteForgetting(writer: Writer, nowMs: number): void {
+  writer.atCommit((at) => at.put("meta", FORGOTTEN, at.get("meta", FORGOTTEN) ?? packNumber(nowMs)));
 }

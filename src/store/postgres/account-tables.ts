@@ -6,17 +6,15 @@
 import type { KeyStore, LabelStore, OperatorStore, ProjectStore, Store } from "../../memory/ports.ts";
 import type {
   AccountRecord,
-  AddKeyOutcome,
-  AddLabelOutcome,
-  ChangeLabelOutcome,
-  KeyApproval,
+  AuditNote,
+  AuditStore,
   KeyRecord,
   KeyRequest,
-  LabelChange,
   LabelRecord,
   RemoveLabelOutcome,
 } from "../../memory/records.ts";
 import type { Database, Query } from "./connection/database.ts";
+import { auditIn } from "./queries/audit-queries.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
 import type { KeysWatch } from "./queries/keys-watch.ts";
@@ -26,6 +24,7 @@ import * as projects from "./queries/project-queries.ts";
 
 export class AccountTables implements KeyStore, LabelStore, ProjectStore {
   readonly operators: OperatorStore;
+  readonly audit: AuditStore;
   readonly #database: Database;
   readonly #keys: KeysWatch;
 
@@ -33,30 +32,28 @@ export class AccountTables implements KeyStore, LabelStore, ProjectStore {
     this.#database = database;
     this.#keys = watch;
     this.operators = operatorsIn(database, (version) => watch.note(version));
+    this.audit = auditIn(database);
   }
 
   readLabels = (account: string): Promise<LabelRecord[]> => this.#database.read(labels.readLabels(account));
 
-  async addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome> {
-    return this.#noted(await this.#database.write(labels.addLabel(account, label)));
-  }
+  addLabel: Store["addLabel"] = async (...given) =>
+    this.#noted(await this.#database.write(labels.addLabel(...given)));
 
-  async changeLabel(account: string, base: LabelRecord, change: LabelChange): Promise<ChangeLabelOutcome> {
-    return this.#noted(await this.#database.write(labels.changeLabel(account, base, change)));
-  }
+  changeLabel: Store["changeLabel"] = async (...given) =>
+    this.#noted(await this.#database.write(labels.changeLabel(...given)));
 
-  async removeLabel(account: string, label: string): Promise<RemoveLabelOutcome> {
+  async removeLabel(account: string, label: string, audit?: AuditNote): Promise<RemoveLabelOutcome> {
     // First without a lock: nearly all labels are in use, and that is soon seen.
     if (await this.#database.read(labels.isUsed(account, label))) return "in_use";
-    return this.#noted(await this.#database.write(labels.removeLabel(account, label)));
+    return this.#noted(await this.#database.write(labels.removeLabel(account, label, audit)));
   }
 
   readStrict = (account: string): Promise<boolean> => this.#database.read(labels.readStrict(account));
 
-  async changeStrict(account: string, isStrict: boolean): Promise<void> {
-    const { version } = await this.#database.write(labels.changeStrict(account, isStrict));
-    this.#keys.note(version);
-  }
+  changeStrict: Store["changeStrict"] = async (...given) => {
+    this.#noted(await this.#database.write(labels.changeStrict(...given)));
+  };
 
   readProjects = (account: string) => this.#database.read(projects.readProjects(account));
 
@@ -74,9 +71,8 @@ export class AccountTables implements KeyStore, LabelStore, ProjectStore {
 
   listAccounts = (): Promise<AccountRecord[]> => this.#database.read(keys.listAccounts());
 
-  async addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome> {
-    return this.#noted(await this.#database.write(keys.addKey(record, approval)));
-  }
+  addKey: Store["addKey"] = async (...given) =>
+    this.#noted(await this.#database.write(keys.addKey(...given)));
 
   changeKey: Store["changeKey"] = (...given) => this.#changed(keys.changeKey(...given));
 
@@ -117,10 +113,11 @@ export class AccountTables implements KeyStore, LabelStore, ProjectStore {
 
   listKeyRequests = (): Promise<KeyRequest[]> => this.#database.read(requests.listKeyRequests());
 
-  decideKeyRequest: Store["decideKeyRequest"] = (...given) =>
-    this.#database.write(requests.decideKeyRequest(...given));
+  decideKeyRequest: Store["decideKeyRequest"] = (id, decision, audit) =>
+    this.#database.write(requests.noted(requests.decideKeyRequest(id, decision), audit));
 
-  deleteKeyRequest = (id: string): Promise<boolean> => this.#database.write(requests.deleteKeyRequest(id));
+  deleteKeyRequest: Store["deleteKeyRequest"] = (id, audit) =>
+    this.#database.write(requests.noted(requests.deleteKeyRequest(id), audit));
 
   /** The outcome of a change of keys or labels, whose version counts from here on. */
   #noted<T>({ outcome, version }: { outcome: T; version: number }): T {

@@ -8,11 +8,13 @@ import { assert, elementAt } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
 import { inSlices, type Sliced } from "../../base/slices.ts";
+import { hasWritten } from "../../memory/audit.ts";
+import type { PlaceCounts } from "../../memory/law/found-user.ts";
 import { JointMemory } from "../../memory/law/joint-memory.ts";
 import { applyLaw, type Decision, readingOf } from "../../memory/law/law.ts";
-import { type Memory, type PlaceCounts, UserMemory } from "../../memory/law/user-memory.ts";
+import { type Memory, UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
-import type { Place } from "../../memory/records.ts";
+import type { AuditNote, Place } from "../../memory/records.ts";
 import { isShared, projectOfUser, sharedPlace, toldAs } from "../../memory/shared-places.ts";
 import type { Transaction } from "./connection/database.ts";
 import { counterName, type GroupUser, projectName, usersOf } from "./queries/group-locks.ts";
@@ -208,6 +210,7 @@ function recordsOf(
   const counted: GroupRecords["counted"][number][] = [];
   const events: GroupRecords["events"][number][] = [];
   const erased: GroupRecords["erased"][number][] = [];
+  const notes: AuditNote[] = [];
   for (const [i, decision] of decisions.entries()) {
     const request = elementAt(requests, i);
     const { account, userId } = request;
@@ -229,10 +232,11 @@ function recordsOf(
     for (const change of request.changes)
       if (change.kind === "erase")
         erased.push({ account, nowMs: request.nowMs, ...erasedAt(userId, change.within) });
+    if (request.audit !== undefined && hasWritten(outcome)) notes.push(request.audit);
     if (heard.has(account))
       events.push(...outcome.events.map((event) => ({ ...event, account, ...toldAs(userId, event.place) })));
   }
-  return { kept, unkept, wiped, erased, counted, used, events };
+  return { kept, unkept, wiped, erased, notes, counted, used, events };
 }
 
 function erasedAt(userId: string, within: Place | null) {

@@ -36,6 +36,7 @@ import { SlotWorkers, UnresponsiveWorkers } from "./cluster/workers.ts";
 import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./connection/database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
+import { sweepAudit } from "./queries/audit-queries.ts";
 import * as events from "./queries/event-queries.ts";
 import * as facts from "./queries/fact-queries.ts";
 import { userName } from "./queries/group-locks.ts";
@@ -263,6 +264,7 @@ export class PostgresStore extends AccountTables implements Store, EventLog {
     this.#isShortened = true;
     await this.#database.withoutTimeLimit(upkeep.sweepReplays(nowMs));
     await this.#database.write(events.sweepEvents(nowMs));
+    await this.#database.withoutTimeLimit(sweepAudit(nowMs));
     const swept: EndedFact[] = [];
     for (let page = await this.endFacts(nowMs); page.length > 0; page = await this.endFacts(nowMs))
       swept.push(...page);

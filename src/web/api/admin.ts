@@ -18,7 +18,7 @@ import type {
   KeyView,
   UsageByDayAnswer,
 } from "../../contract/admin-schemas.ts";
-import type { UsersAnswer } from "../../contract/answers.ts";
+import type { AuditAnswer, UsersAnswer } from "../../contract/answers.ts";
 import { type PageCall, send } from "./request.ts";
 
 export type AccountView = Static<typeof AccountsAnswer>["accounts"][number];
@@ -77,6 +77,21 @@ export const fetchLabels = (account: string) =>
 
 export const fetchProjects = (account: string) =>
   call<Static<typeof AccountProjectsAnswer>>("GET", "/admin/projects", { query: { account } });
+
+export interface AuditFilter {
+  readonly account: string;
+  readonly user: string;
+  readonly operation: string;
+  /** A day; the whole of the last one counts. */
+  readonly since: string;
+  readonly until: string;
+}
+
+export const fetchAudit = ({ since, until, ...filter }: AuditFilter, cursor?: string) => {
+  const behind = until === "" ? "" : new Date(Date.parse(until) + 86_400_000).toISOString();
+  const named = Object.entries({ ...filter, since, until: behind }).filter(([, value]) => value !== "");
+  return call<AuditAnswer>("GET", "/admin/audit", { query: { ...Object.fromEntries(named), cursor } });
+};
 
 export const changeLabels = (body: ChangeLabelsBody) =>
   call<AccountLabelsView>("PATCH", "/admin/labels", { body });

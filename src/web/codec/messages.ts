@@ -4,6 +4,7 @@
  */
 
 import type { Layout } from "../../codec/block.ts";
+import type { BlockReport } from "../../codec/read-block.ts";
 
 /** By name. The damage itself (damage.ts) loads the alphabet, which only the worker needs. */
 export const DAMAGE_KINDS = {
@@ -69,21 +70,14 @@ export interface Inspection {
 }
 
 export type Outcome =
-  | {
-      readonly ok: true;
+  | (BlockReport & {
       readonly facts: readonly ChannelValue[];
-      readonly missing: number;
-      readonly wrong: number;
-      readonly repaired: number;
-      readonly guardLeft: number;
-      readonly version: number;
-      readonly layout: Layout;
       /** The block as it was before the damage, and its spectrum. */
       readonly text: string;
       readonly spectrum: Uint16Array;
       /** A WORD_STATE for each of the 512 places. */
       readonly wordStates: Uint8Array;
-    }
+    })
   | { readonly ok: false; readonly reason: string };
 
 export interface Damaged {

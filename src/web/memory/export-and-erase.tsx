@@ -1,12 +1,13 @@
 /** The memory as a whole: take it along as a file, or erase all of it, for which its owner's name has to be typed. */
 
 import { useRef, useState } from "preact/hooks";
-import type { LeftInProject } from "../../contract/answers.ts";
+import type { ReceiptedErasureAnswer } from "../../contract/answers.ts";
 import { isWorktree, type Memory } from "../api/memory.ts";
 import { Button, TextField } from "../parts/fields.tsx";
-import { countText } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
+import { ReceiptNotice } from "../parts/receipt-notice.tsx";
+import { saveFile } from "../parts/save-file.ts";
 import { forgetFolds } from "./folds.ts";
 import { usePage } from "./page-context.ts";
 
@@ -14,17 +15,13 @@ export function ExportAndErase() {
   const { api, memory, canWrite, sharing } = usePage();
   const { userId, project } = memory;
   const [erased, setErased] = useState<Memory>();
+  const [answer, setAnswer] = useState<ReceiptedErasureAnswer>();
   const { busy, error, run } = useAction();
   const save = () =>
     run(async () => {
       const lines: string[] = [];
       for await (const line of api.exportUser(userId)) lines.push(`${line}\n`);
-      const url = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));
-      const link = document.createElement("a");
-      link.href = url;
-      link.download = `sideband-${userId.replace(/[^\w.@-]+/g, "-")}.jsonl`;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(url), 10_000);
+      saveFile(`sideband-${userId}.jsonl`, "application/x-ndjson", lines);
     });
   return (
     <Card id="whole" title="All of it">
@@ -47,17 +44,21 @@ export function ExportAndErase() {
           />
         )}
       </p>
-      {erased !== undefined && <EraseDialog erased={erased} onClose={() => setErased(undefined)} />}
+      {answer !== undefined && <ReceiptNotice answer={answer} />}
+      {erased !== undefined && (
+        <EraseDialog erased={erased} onErased={setAnswer} onClose={() => setErased(undefined)} />
+      )}
     </Card>
   );
 }
 
 interface EraseDialogProps {
   readonly erased: Memory;
+  readonly onErased: (answer: ReceiptedErasureAnswer) => void;
   readonly onClose: () => void;
 }
 
-function EraseDialog({ erased, onClose }: EraseDialogProps) {
+function EraseDialog({ erased, onErased, onClose }: EraseDialogProps) {
   const { api, live, sharing, showToast } = usePage();
   const [typed, setTyped] = useState("");
   const { busy, error, run } = useAction();
@@ -73,11 +74,11 @@ function EraseDialog({ erased, onClose }: EraseDialogProps) {
   const erase = (event: SubmitEvent) => {
     event.preventDefault();
     run(async () => {
-      const { left = [] } = await live.write("all", () => api.forgetUser(userId, { project }));
+      const answer = await live.write("all", () => api.forgetUser(userId, { project }));
+      onErased(answer);
       if (project === undefined) forgetFolds();
       dialog.current?.close();
-      const rest = left.map((one) => ` ${leftText(one)}`).join("");
-      showToast({ text: `${what[0].toUpperCase()}${what.slice(1)} is erased.${rest}` });
+      showToast({ text: `${what[0].toUpperCase()}${what.slice(1)} is erased.` });
     });
   };
   return (
@@ -118,10 +119,6 @@ function EraseDialog({ erased, onClose }: EraseDialogProps) {
       </form>
     </dialog>
   );
-}
-
-function leftText({ project, values }: LeftInProject): string {
-  return `${countText(values, "value")} of the team in ${project} ${values === 1 ? "stays" : "stay"}, without the name.`;
 }
 
 function kindOf(project: string): "project" | "worktree" {

@@ -2,11 +2,17 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { LabelAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
+import type { LabelAnswer, PlaceKind, ProjectAnswer, StoredFact } from "../../contract/answers.ts";
 import type { Memory, PageClient } from "../api/memory.ts";
 import type { LiveFacts, LiveState } from "./live-facts.ts";
-import type { Sharing } from "./sharing.tsx";
 import type { ToastMessage } from "./toast.tsx";
+
+export interface Sharing {
+  /** Names of shared projects: those of a bound key's user, or all of the account. */
+  readonly names: readonly string[];
+  /** The project in which one looks, where its person shares it. */
+  readonly here: ProjectAnswer | undefined;
+}
 
 export interface MemoryPage {
   readonly api: PageClient;

@@ -4,19 +4,12 @@
  */
 
 import { useEffect, useState } from "preact/hooks";
-import type { PlaceKind, PreviousFact, ProjectAnswer } from "../../contract/answers.ts";
+import type { PlaceKind, PreviousFact } from "../../contract/answers.ts";
 import { type Memory, outerProject, type PageClient } from "../api/memory.ts";
 import { authorName, countText } from "../parts/format.ts";
 import { useQuery } from "../parts/hooks.ts";
-import { usePage } from "./page-context.ts";
+import { type Sharing, usePage } from "./page-context.ts";
 import { RelativeTime } from "./times.tsx";
-
-export interface Sharing {
-  /** Names of shared projects: those of a bound key's user, or all of the account. */
-  readonly names: readonly string[];
-  /** The project in which one looks, where its person shares it. */
-  readonly here: ProjectAnswer | undefined;
-}
 
 const NOTHING: Sharing = { names: [], here: undefined };
 

@@ -32,6 +32,7 @@ function Account() {
   if (holder === undefined) return <KeyForm button="Show usage" onKey={open} />;
   const { api, usage, byDay } = holder;
   const isWhole = usage.user === undefined;
+  const mayChange = isWhole && usage.access !== "read";
   const title = (
     <>
       {usage.account} <span class="tag">{usage.tier}</span>
@@ -63,11 +64,12 @@ function Account() {
             account={usage.account}
             ask={(prefix, cursor) => api.users({ prefix: prefix || undefined, cursor })}
             linked
+            erase={mayChange ? (userId) => api.forgetUser(userId) : undefined}
           />
         </Card>
       )}
-      <SharedProjects api={api} account={usage.account} mayChange={isWhole && usage.access !== "read"} />
-      <LabelsCard api={api} mayChange={isWhole && usage.access !== "read"} />
+      <SharedProjects api={api} account={usage.account} mayChange={mayChange} />
+      <LabelsCard api={api} mayChange={mayChange} />
     </>
   );
 }

@@ -6,6 +6,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../api/admin.ts";
 import { AccountSection } from "../console/account-section.tsx";
+import { AuditSection } from "../console/audit-section.tsx";
 import { KeysSection } from "../console/keys-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
 import { RecentSection, StatusSection } from "../console/status-section.tsx";
@@ -86,6 +87,7 @@ function Console() {
         <a href="#keys">Keys</a>
         <a href="#accounts">Users and labels</a>
         <a href="#usage">Usage</a>
+        <a href="#audit">Audit</a>
         <a href="#recent">Recent requests</a>
         <a href="#status">Service</a>
         <Button class="small" onClick={leave} text="Sign out" />
@@ -95,6 +97,7 @@ function Console() {
       <KeysSection keys={overview.keys} accounts={overview.accounts} usage={overview.usage} />
       <AccountSection accounts={overview.accounts} />
       <UsageSection usage={overview.usage} keys={overview.keys} />
+      <AuditSection accounts={overview.accounts} />
       <RecentSection status={overview.status} keys={overview.keys} />
       <StatusSection status={overview.status} />
     </ActionContext.Provider>

@@ -1,12 +1,13 @@
 /** The users of an account with their projects, found by how their names begin, page by page. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { UsersAnswer } from "../../contract/answers.ts";
+import type { ReceiptedErasureAnswer, UsersAnswer } from "../../contract/answers.ts";
 import { DataTable } from "./data-table.tsx";
-import { Button, TextField } from "./fields.tsx";
+import { Button, ConfirmButton, TextField } from "./fields.tsx";
 import { countText, memoryHash, minuteText } from "./format.ts";
-import { useQuery } from "./hooks.ts";
+import { useAction, useQuery } from "./hooks.ts";
 import { ErrorNotice, Loading } from "./layout.tsx";
+import { ReceiptNotice } from "./receipt-notice.tsx";
 
 type Users = UsersAnswer["users"];
 
@@ -15,16 +16,20 @@ interface UsersTableProps {
   readonly ask: (prefix: string, cursor?: string) => Promise<UsersAnswer>;
   /** Whether each user leads to the memory page. */
   readonly linked?: boolean;
+  /** Where users may be erased. */
+  readonly erase?: ((userId: string) => Promise<ReceiptedErasureAnswer>) | undefined;
 }
 
 /** Of a user: a list of hundreds of projects would hide all other users. */
 const PROJECTS_MAX = 8;
 
-export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
+export function UsersTable({ account, ask, linked = false, erase }: UsersTableProps) {
   const [prefix, setPrefix] = useState("");
   const [users, setUsers] = useState<Users>();
   const [next, setNext] = useState<string | null>(null);
+  const [erased, setErased] = useState<ReceiptedErasureAnswer>();
   const { busy, error, query } = useQuery();
+  const { error: refusal, run } = useAction();
   const show = (cursor?: string) =>
     query(
       () => ask(prefix, cursor),
@@ -36,6 +41,11 @@ export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
   useEffect(() => {
     show();
   }, []);
+  const eraseUser = (userId: string) =>
+    run(async () => {
+      setErased(await erase?.(userId));
+      await show();
+    });
   return (
     <>
       <form
@@ -49,6 +59,8 @@ export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
         <Button type="submit" disabled={busy} text="Show" />
       </form>
       <ErrorNotice error={error} />
+      <ErrorNotice error={refusal} />
+      {erased !== undefined && <ReceiptNotice answer={erased} />}
       {users === undefined && error === undefined && <Loading />}
       {users?.length === 0 && <p class="hint">There are no such users.</p>}
       {users !== undefined && users.length > 0 && (
@@ -67,6 +79,21 @@ export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
             { name: "Own facts", class: "number", cell: ({ channel_count }) => channel_count },
             { name: "Projects", class: "text", cell: ({ projects }) => projectsText(projects) },
             { name: "Changed", class: "whole", cell: ({ updated_at }) => minuteText(updated_at) },
+            ...(erase === undefined
+              ? []
+              : [
+                  {
+                    name: "Erase",
+                    class: "whole",
+                    cell: ({ user_id }: Users[number]) => (
+                      <ConfirmButton
+                        label="Erase"
+                        what={`everything of ${user_id}, which cannot be undone`}
+                        onConfirm={() => eraseUser(user_id)}
+                      />
+                    ),
+                  },
+                ]),
           ]}
         />
       )}

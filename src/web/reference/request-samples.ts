@@ -50,6 +50,7 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   createToken: ["token", "user_id"],
   usage: ["usage"],
   usageDays: ["usageByDay"],
+  audit: ["audit"],
   channels: ["channels"],
   demoEncode: ["demo.encode", "label", "value"],
   demoContext: ["demo.context"],

@@ -6,6 +6,7 @@ import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
 import { restoreFact, rollBack } from "../../../src/memory/history.ts";
 import { addLabel, changeLabel } from "../../../src/memory/label-terms.ts";
 import { changeList } from "../../../src/memory/lists.ts";
+import { eraseProject, shareProject, unshareProject } from "../../../src/memory/project-sharing.ts";
 import { renameFact } from "../../../src/memory/rename.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { type ResolvedStep, sorted } from "./expected.ts";
@@ -51,8 +52,8 @@ export async function actual(services: MemoryServices, caller: Caller, step: Cal
       return resultOf(await renameFact(services, caller, input));
     }
     case "rollback": {
-      const { toMs, dryRun, partial, unchangedSinceMs } = step;
-      const input = { ...writerOf(step), toMs, dryRun, partial, unchangedSinceMs };
+      const { toMs, dryRun, partial, unchangedSinceMs, scope } = step;
+      const input = { ...writerOf(step), toMs, dryRun, partial, unchangedSinceMs, scope };
       const { changes, unreached, isDone, changedSince } = await rollBack(services, caller, input);
       return {
         changes: sorted(changes),
@@ -68,6 +69,18 @@ export async function actual(services: MemoryServices, caller: Caller, step: Cal
       );
     case "add label":
       return { isNew: (await addLabel(services, account, step.label)).isNew };
+    case "share": {
+      const { shared: project, members, take } = step;
+      const input = { project, members, take: take && { userId: take.user, labels: take.labels } };
+      const { record, taken } = await shareProject(services, account, input);
+      return { members: record.members, taken: taken.map(({ label }) => label).sort() };
+    }
+    case "unshare":
+      return unshareProject(services, account, { project: step.shared, giveTo: step.giveTo });
+    case "erase shared":
+      // What has ended is counted by the store's own clock.
+      await eraseProject(services, account, step.shared);
+      return null;
     case "change label":
       return void (await changeLabel(services, account, step.label, step.change));
   }

@@ -7,13 +7,16 @@ import { readContext } from "../../../src/memory/context.ts";
 import { decodeFact } from "../../../src/memory/decode.ts";
 import { listFacts } from "../../../src/memory/facts.ts";
 import { factHistory, userChanges } from "../../../src/memory/history.ts";
-import { viewOf } from "../../../src/memory/places.ts";
 import type { EarlierFact, FactRecord, FormerLabel } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
+import { projectOfUser } from "../../../src/memory/shared-places.ts";
+import { viewFor } from "../../../src/memory/shared-projects.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
 import { listUsers } from "../../../src/memory/users.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import type { LifeModel } from "./model.ts";
 import { Refused } from "./refused.ts";
+import { TEAMS } from "./steps.ts";
 import type { Past, Present } from "./values.ts";
 
 const PAGE = 3;
@@ -40,7 +43,7 @@ export async function compareAccount(
   { account, user, project, label, users, projects }: Shown,
 ): Promise<void> {
   await compareLabels(services, caller, model, account);
-  for (const name of users) await compareLife(services, caller, model, account, name);
+  for (const name of [...users, ...TEAMS]) await compareLife(services, caller, model, account, name);
   for (const place of projects) {
     const facts = await listFacts(services, caller.account, { userId: user, project: place });
     const wanted = model.facts(account, { user, project: place }).map((fact) => whole(fact));
@@ -61,7 +64,7 @@ async function compareLabels(services: MemoryServices, caller: Caller, model: Li
     "labels",
   );
   assert.deepEqual(
-    own.map(({ channel }) => channel),
+    fieldsOf(own, "channel"),
     own.map((_, i) => 40 + i),
     "channels",
   );
@@ -134,12 +137,12 @@ async function compareView(
   const what = `${user} in ${project ?? "no project"}`;
   const input = { userId: user, project };
   const facts = model.facts(account, person);
-  const state = await services.store.readUser(viewOf(caller.account, input, model.nowMs));
+  const state = await services.store.readUser(await viewFor(services, caller.account, input));
   const nextEndMs = state === undefined ? null : state.nextEndMs;
   assert.equal(nextEndMs, model.nextEndMs(account, person), `the next end for ${what}`);
   const context = await readContext(services, caller, input, "index");
   assert.deepEqual(
-    context.facts.map((fact) => [fact.label, fact.value]),
+    rowsOf(context.facts, "label", "value"),
     facts.map(({ label, value }) => [label, value]),
     `context of ${what}`,
   );
@@ -169,7 +172,7 @@ async function pagesOfChanges(services: MemoryServices, account: string, input: 
     assert.equal(page.events.length, PAGE, "a page with more behind it is full");
   }
   return events.map(
-    ({ place, label, kind, atMs, revision, value, writtenBy, sessionId, origin, renamedFrom }) => ({
+    ({ place, label, kind, atMs, revision, value, writtenBy, sessionId, origin, renamedFrom, author }) => ({
       place,
       label,
       revision,
@@ -180,13 +183,15 @@ async function pagesOfChanges(services: MemoryServices, account: string, input: 
       kind,
       atMs,
       renamedFrom,
+      author,
     }),
   );
 }
 
 async function compareUsers(services: MemoryServices, caller: Caller, model: LifeModel, account: number) {
   const { users } = await listUsers(services, caller.account, ALL_USERS);
-  const wanted = model.users(account).map((userId) => {
+  const persons = model.users(account).filter((user) => projectOfUser(user) === undefined);
+  const wanted = persons.map((userId) => {
     const facts = model.lives(account, userId).flatMap(({ present }) => present ?? []);
     return {
       userId,
@@ -205,9 +210,12 @@ function bare(value: AnyValue) {
   const { place, value: text, updatedAtMs, sinceMs, writtenBy, sessionId, ordinal } = value;
   const former: string | FormerLabel | undefined = "former" in value ? value.former : undefined;
   const label = typeof former === "object" ? former.label : former;
-  const end = "ended" in value ? { ended: value.ended, endedAtMs: value.endedAtMs, former: label } : {};
-  const { expiresAtMs, origin } = value;
-  const kept = { updatedAtMs, sinceMs, writtenBy, sessionId, ordinal, expiresAtMs, origin };
+  const isEnded = "ended" in value;
+  const end = isEnded
+    ? { ended: value.ended, endedAtMs: value.endedAtMs, former: label, by: value.endedBy }
+    : {};
+  const { expiresAtMs, origin, author } = value;
+  const kept = { updatedAtMs, sinceMs, writtenBy, sessionId, ordinal, expiresAtMs, origin, author };
   return { place, value: text, ...kept, ...end };
 }
 

@@ -1,9 +1,11 @@
 /** What each step must answer and do, by the model: a result, or the code of a refusal. */
 
+import { isShared } from "../../../src/memory/shared-places.ts";
 import type { LifeModel } from "./model.ts";
-import { placeFor, placesOf } from "./places.ts";
+import { placeFor, scopeOfPlace } from "./places.ts";
 import { Refused } from "./refused.ts";
 import type { KeyedRequest } from "./replays.ts";
+import { changeSharing, type ResolvedSharing, withFreeWay } from "./sharing-steps.ts";
 import type {
   Condition,
   EncodeStep,
@@ -14,6 +16,7 @@ import type {
   RenameStep,
   RestoreStep,
   RollbackStep,
+  SharingStep,
   Step,
   Whose,
   WorldStep,
@@ -32,7 +35,8 @@ export type ResolvedStep =
   | Resolved<RenameStep>
   | (Resolved<RestoreStep> & { readonly revision: number })
   | (RollbackStep & { readonly toMs: number; readonly unchangedSinceMs?: number })
-  | Exclude<Step, EncodeStep | ItemStep | ForgetStep | RenameStep | RestoreStep | RollbackStep>;
+  | ResolvedSharing
+  | Exclude<Step, EncodeStep | ItemStep | ForgetStep | RenameStep | RestoreStep | RollbackStep | SharingStep>;
 
 const NO_REVISION = 999_999;
 const VALUE_BYTES_MAX = 1024;
@@ -51,8 +55,8 @@ export function resolve(model: LifeModel, step: Step): ResolvedStep {
       return { ...step, ...revisionFor(step.condition, countingIn(model, step)) };
     case "restore": {
       const values = model
-        .lives(step.account, step.user)
-        .filter(({ place, label }) => label === step.label && placesOf(step.project).includes(place))
+        .viewed(step.account, step)
+        .filter(({ label }) => label === step.label)
         .flatMap(({ present, past }) => [...past, ...(present === undefined ? [] : [present])])
         .sort((a, b) => b.revision - a.revision);
       const value = values[step.nth % Math.max(1, values.length)];
@@ -68,18 +72,20 @@ export function resolve(model: LifeModel, step: Step): ResolvedStep {
       const since = step.sinceNth === undefined ? {} : { unchangedSinceMs: momentOf(step.sinceNth) };
       return { ...step, toMs: momentOf(step.nth) + step.offsetMs, ...since };
     }
+    case "share":
+    case "unshare":
+      return withFreeWay(model, step);
     default:
       return step;
   }
 }
 
-function conditionOf(
-  model: LifeModel,
-  { account, user, project }: Whose,
-  { label, scope, condition }: Omit<FactOfStep, "value">,
-) {
+function conditionOf(model: LifeModel, whose: Whose, { label, scope, condition }: Omit<FactOfStep, "value">) {
   if (condition === undefined) return {};
-  const place = placeFor(scope ?? scopeOf(model, account, label), project);
+  const { account, user } = whose;
+  const places = model.places(account, whose);
+  if (scope === "shared" && !places.some(isShared)) return revisionFor(condition, undefined);
+  const place = placeFor(scope ?? scopeOf(model, account, label), places);
   return revisionFor(condition, model.at(account, user, place, label));
 }
 
@@ -104,7 +110,8 @@ function countingIn(
 ): Present | undefined {
   const { account, user, project, label } = step;
   const scope = "scope" in step ? step.scope : undefined;
-  if (scope !== undefined) return model.at(account, user, placeFor(scope, project), label);
+  if (scope !== undefined)
+    return model.at(account, user, placeFor(scope, model.places(account, step)), label);
   return model.facts(account, { user, project }).find((fact) => fact.label === label);
 }
 
@@ -173,7 +180,7 @@ function factsLeft(model: LifeModel, step: ResolvedStep): unknown {
   return step.facts.map(({ label, value, scope }) => ({
     label,
     value,
-    place: placeFor(scope ?? scopeOf(model, step.account, label), step.project),
+    place: placeFor(scope ?? scopeOf(model, step.account, label), model.places(step.account, step)),
     expiresAtMs: null,
     previous: null,
   }));
@@ -202,6 +209,10 @@ function done(model: LifeModel, step: ResolvedStep, replay: KeyedRequest | undef
       return model.addLabel(step.account, step.label);
     case "change label":
       return void model.changeLabel(step.account, step.label, step.change);
+    case "share":
+    case "unshare":
+    case "erase shared":
+      return changeSharing(model, step);
     default:
       return void worldStep(model, step);
   }
@@ -228,14 +239,15 @@ function encode(
   facts: readonly (Omit<Resolved<FactOfStep>, "origin"> & Pick<Change, "expiresAtMs" | "origin">)[],
   replay: KeyedRequest | undefined,
 ): unknown {
-  const { account, project } = step;
+  const { account } = step;
+  const places = model.places(account, step);
   const changes: Change[] = [];
   // First what is wrong with the request itself, whatever is there.
   for (const fact of facts) {
     const { label, value, ttlS, scope, ifRevision, origin } = fact;
     const terms = model.termsOf(account, label);
     if (bytesOf(value) > VALUE_BYTES_MAX) throw new Refused("invalid_value");
-    const place = placeFor(scope ?? terms.scope ?? "person", project);
+    const place = placeFor(scope ?? terms.scope ?? "person", places);
     if (changes.some((change) => change.label === label && change.place === place))
       throw new Refused("invalid_request");
     const lifeS = ttlS ?? terms.ttlS;
@@ -245,7 +257,7 @@ function encode(
   }
   model.refuseTaken(account, replay);
   for (const { label, newLabel } of facts)
-    if (newLabel === undefined) model.requireLabel(account, step.user, label);
+    if (newLabel === undefined) model.requireLabel(account, step, label);
   for (const { label, value } of facts) {
     const terms = model.termsOf(account, label);
     if (terms.oneOf !== null && !terms.oneOf.includes(value)) throw new Refused("invalid_value");
@@ -266,11 +278,11 @@ function encode(
 }
 
 function append(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest | undefined): unknown {
-  const { account, user, project, label, item, scope, ttlS, newLabel, ifRevision } = step;
+  const { account, user, label, item, scope, ttlS, newLabel, ifRevision } = step;
   const terms = model.termsOf(account, label);
   model.refuseTaken(account, replay);
-  if (newLabel === undefined) model.requireLabel(account, user, label);
-  const place = placeFor(scope ?? terms.scope ?? "person", project);
+  if (newLabel === undefined) model.requireLabel(account, step, label);
+  const place = placeFor(scope ?? terms.scope ?? "person", model.places(account, step));
   const present = model.at(account, user, place, label);
   const items = itemsOf(present);
   const value = (items.includes(item) ? items : [...items, item]).join("; ");
@@ -281,15 +293,15 @@ function append(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest
 }
 
 function remove(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest | undefined): unknown {
-  const { account, user, project, label, item, ifRevision } = step;
+  const { account, label, item, ifRevision } = step;
   model.refuseTaken(account, replay);
-  model.requireLabel(account, user, label);
+  model.requireLabel(account, step, label);
   const present = countingIn(model, step);
   const items = itemsOf(present);
   if (present === undefined || !items.includes(item)) throw new Refused("fact_not_found");
   const { place } = present;
   const rest = items.filter((other) => other !== item);
-  const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
+  const scope = scopeOfPlace(place, model.places(account, step));
   if (rest.length > 0) {
     const fact = { label, value: rest.join("; "), scope, ifRevision, origin: present.origin } as const;
     return encode(model, step, [fact], replay);
@@ -300,10 +312,11 @@ function remove(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest
 }
 
 function forget(model: LifeModel, step: Resolved<ForgetStep>): number {
-  const { account, project, label, scope, keepHistory = false, ifRevision } = step;
+  const { account, label, scope, keepHistory = false, ifRevision } = step;
   const terms = model.termsOf(account, label);
-  model.requireLabel(account, step.user, label);
-  const place = countingIn(model, step)?.place ?? placeFor(scope ?? terms.scope ?? "person", project);
+  model.requireLabel(account, step, label);
+  const otherwise = () => placeFor(scope ?? terms.scope ?? "person", model.places(account, step));
+  const place = countingIn(model, step)?.place ?? otherwise();
   const change = { label, place, value: null, keepHistory, ifRevision };
   const { count, found } = model.write(account, step, [change], { counts: false });
   if (found === 0) throw new Refused("fact_not_found");
@@ -315,16 +328,16 @@ function restore(
   step: Resolved<RestoreStep> & { revision: number },
   replay: KeyedRequest | undefined,
 ): unknown {
-  const { account, user, project, label, revision, ifRevision } = step;
+  const { account, label, revision, ifRevision } = step;
   model.refuseTaken(account, replay);
-  model.requireLabel(account, user, label);
+  model.requireLabel(account, step, label);
   const values = model
-    .lives(account, user)
+    .viewed(account, step)
     .flatMap(({ present, past }) => [...past, ...(present === undefined ? [] : [present])]);
   const found = values.find((value) => value.label === label && value.revision === revision);
   if (found === undefined) throw new Refused("not_found");
   const { place, value, origin = null } = found;
-  const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
+  const scope = scopeOfPlace(place, model.places(account, step));
   const isOver = found.expiresAtMs !== null && found.expiresAtMs <= model.nowMs;
   const end = isOver ? {} : { expiresAtMs: found.expiresAtMs };
   return encode(model, step, [{ label, value, scope, ifRevision, origin, ...end }], replay);
@@ -334,7 +347,7 @@ function rename(model: LifeModel, step: Resolved<RenameStep>, replay: KeyedReque
   const { account, user, label, to, merge, ifRevision } = step;
   if (label === to) throw new Refused("invalid_request");
   model.refuseTaken(account, replay);
-  model.requireLabel(account, user, label);
+  model.requireLabel(account, step, label);
   const fact = countingIn(model, step);
   if (fact === undefined) throw new Refused("fact_not_found");
   const { place } = fact;
@@ -366,6 +379,10 @@ function rollBack(
 ): unknown {
   const { account, toMs, dryRun = false, partial = false, unchangedSinceMs: since } = step;
   if (toMs > model.nowMs) throw new Refused("invalid_request");
+  if (step.scope !== undefined) {
+    if (step.project === undefined || step.project.includes("/")) throw new Refused("invalid_request");
+    if (!model.places(account, step).some(isShared)) throw new Refused("not_a_member");
+  }
   const { changes, unreached, changedSince } = model.plan(account, step, toMs, since);
   const isDone = !dryRun && (partial || unreached.length === 0);
   if (isDone && changes.length > 0) model.rollBack(account, step, toMs, step, since);

@@ -4,17 +4,17 @@
  * slow and simple way. Revisions are the store's own: the model knows their order, and learns the numbers by `learn`.
  */
 
-import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
+import { projectUser } from "../../../src/memory/shared-places.ts";
+import { type Author, KnownLives, type Person, type RolledBack } from "./known-lives.ts";
 import { MadeLabels } from "./made-labels.ts";
-import { addTerms, changeTerms, isInside, isStandard, placesOf, standardTerms } from "./places.ts";
-import { planOf, stepsBack } from "./plan.ts";
+import { addTerms, changeTerms, isInside, isStandard } from "./places.ts";
+import { stepsBack } from "./plan.ts";
 import { Refused } from "./refused.ts";
 import { type KeptReplay, type KeyedRequest, Replays } from "./replays.ts";
+import { authorAt, disown, keptAt, nameEnder } from "./sharing.ts";
 import {
   type Change,
-  changesOf,
-  type Event,
   endValue,
   keptOf,
   type Life,
@@ -22,29 +22,8 @@ import {
   type Present,
   relabel,
   setValue,
-  shownLife,
   type WrittenValue,
 } from "./values.ts";
-
-interface Account {
-  readonly labels: Map<string, NewLabel>;
-  readonly hidden: Set<string>;
-  /** By user, then by place and label. */
-  readonly users: Map<string, Map<string, Life>>;
-  made: MadeLabels;
-  replays: Replays;
-  used: number;
-}
-
-export interface Person {
-  readonly user: string;
-  readonly project?: string | undefined;
-}
-
-export interface Author {
-  readonly writtenBy?: string | undefined;
-  readonly sessionId?: string | undefined;
-}
 
 /** The number that a value has in the store. */
 interface Learnt {
@@ -52,151 +31,45 @@ interface Learnt {
   readonly revision: number;
 }
 
-export class LifeModel {
-  nowMs: number;
-  historyMax: number;
-  /** What the clock has said. */
-  readonly moments: number[];
-  readonly limits: readonly (number | null)[];
-  readonly #accounts: Account[];
+export class LifeModel extends KnownLives {
   #revision = 0;
   #writes = 0;
-
-  constructor(options: { nowMs: number; historyMax: number; limits: readonly (number | null)[] }) {
-    this.nowMs = options.nowMs;
-    this.moments = [options.nowMs];
-    this.historyMax = options.historyMax;
-    this.limits = options.limits;
-    this.#accounts = options.limits.map(() => ({
-      labels: new Map(),
-      hidden: new Set(),
-      users: new Map(),
-      made: new MadeLabels(),
-      replays: new Replays(),
-      used: 0,
-    }));
-  }
 
   passTime(ms: number): void {
     this.nowMs += ms;
     this.moments.push(this.nowMs);
   }
 
-  used(account: number): number {
-    return this.#accounts[account].used;
+  /** For what goes to another place. */
+  moving(account: number) {
+    const { nowMs, historyMax } = this;
+    return {
+      write: ++this.#writes,
+      nowMs,
+      historyMax,
+      isListed: (label: string) => this.isListed(account, label),
+    };
   }
 
-  labels(account: number): NewLabel[] {
-    return [...this.#accounts[account].labels.values()];
-  }
-
-  hidden(account: number): string[] {
-    return [...this.#accounts[account].hidden];
+  forgetAnswers(account: number, user: string): void {
+    this.accounts[account].replays.forget(user);
+    this.#tidy(account);
   }
 
   addLabel(account: number, wanted: NewLabel): { isNew: boolean } {
-    return addTerms(this.#accounts[account].labels, wanted);
+    return addTerms(this.accounts[account].labels, wanted);
   }
 
   changeLabel(account: number, label: string, change: Partial<NewLabel>): void {
-    changeTerms(this.#accounts[account], label, change);
-  }
-
-  /** Of a label that the account does not have, those that any other has. */
-  termsOf(account: number, label: string): NewLabel {
-    return this.#accounts[account].labels.get(label) ?? standardTerms(label);
-  }
-
-  /** Refuses a label that neither the account nor the person has. */
-  requireLabel(account: number, user: string, label: string): void {
-    if (!this.#isListed(account, label) && !this.#accounts[account].made.has(user, label))
-      throw new Refused("unknown_label");
-  }
-
-  #isListed(account: number, label: string): boolean {
-    return isStandard(label) || this.#accounts[account].labels.has(label);
-  }
-
-  /** The labels that a person has made, with their numbers where they are known, and the places that have them. */
-  madeLabels(account: number, user: string): ReturnType<MadeLabels["withUses"]> {
-    const { made, users } = this.#accounts[account];
-    return made.withUses(user, [...(users.get(user)?.values() ?? [])]);
+    changeTerms(this.accounts[account], label, change);
   }
 
   learnNumbers(account: number, user: string, numbers: ReadonlyMap<string, number>): void {
-    this.#accounts[account].made.learn(user, numbers);
-  }
-
-  // Reading
-
-  users(account: number): string[] {
-    const users = [...this.#accounts[account].users.keys()];
-    return users.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  }
-
-  /** The labels at places of a user, with what they have now and had before, as far as it is kept. */
-  lives(account: number, user: string): Life[] {
-    const lives = [...(this.#accounts[account].users.get(user)?.values() ?? [])];
-    return lives
-      .map((life) => shownLife(life, this.nowMs, this.historyMax))
-      .filter(({ present, past }) => present !== undefined || past.length > 0);
-  }
-
-  at(account: number, user: string, place: string, label: string): Present | undefined {
-    return this.lives(account, user).find((life) => life.place === place && life.label === label)?.present;
-  }
-
-  /** The facts that count, in the order of their channels. */
-  facts(account: number, { user, project }: Person): Present[] {
-    const places = placesOf(project);
-    const present = this.lives(account, user).flatMap(({ present }) => present ?? []);
-    const inside = present.filter(({ place }) => places.includes(place));
-    const labels = new Set(inside.map(({ label }) => label));
-    const inOrder = this.#labelsInOrder(account, user).filter((label) => labels.has(label));
-    return inOrder.map((label) => {
-      const found = inside.filter((fact) => fact.label === label);
-      return found.reduce((a, b) => (places.indexOf(a.place) > places.indexOf(b.place) ? a : b));
-    });
-  }
-
-  /** When the next fact of these places ends, shadowed ones included. */
-  nextEndMs(account: number, { user, project }: Person): number | null {
-    const ends = this.lives(account, user).flatMap(({ place, present }) =>
-      present?.expiresAtMs != null && placesOf(project).includes(place) ? [present.expiresAtMs] : [],
-    );
-    return ends.length === 0 ? null : Math.min(...ends);
-  }
-
-  decode(account: number, person: Person, label: string): Present {
-    this.requireLabel(account, person.user, label);
-    const found = this.facts(account, person).find((fact) => fact.label === label);
-    if (found === undefined) throw new Refused("fact_not_found");
-    return found;
-  }
-
-  /** The newest first, with its place. */
-  history(account: number, { user, project }: Person, label: string): (Present | Past)[] {
-    this.requireLabel(account, user, label);
-    const lives = this.lives(account, user).filter((life) => life.label === label);
-    const inner = placesOf(project)
-      .reverse()
-      .flatMap((place) => lives.filter((life) => life.place === place));
-    const found = inner.find(({ present }) => present !== undefined) ?? inner[0];
-    if (found === undefined) throw new Refused("fact_not_found");
-    return [...(found.present === undefined ? [] : [found.present]), ...[...found.past].reverse()];
-  }
-
-  changes(account: number, person: Person): Event[] {
-    return changesOf(this.#livesInside(account, person));
-  }
-
-  count(account: number, { user, project }: Person): number {
-    return this.facts(account, { user, project }).length;
+    this.accounts[account].made.learn(user, numbers);
   }
 
   refuseTaken(account: number, replay: KeyedRequest | undefined): void {
-    if (this.#accounts[account].replays.isTaken(replay, this.nowMs))
-      throw new Refused("idempotency_mismatch");
+    if (this.accounts[account].replays.isTaken(replay, this.nowMs)) throw new Refused("idempotency_mismatch");
   }
 
   /** The one way in which facts change: all or none. */
@@ -208,7 +81,7 @@ export class LifeModel {
   ): { count: number; previous: (Present | undefined)[]; found: number } {
     const { user } = person;
     const { writtenBy = null, sessionId = null, replay, counts } = options;
-    const known = this.#accounts[account];
+    const known = this.accounts[account];
     const counted = counts ? changes.filter(({ value }) => value !== null).length : 0;
     this.#requireRoom(account, counted);
     for (const { place, label, ifRevision } of changes) {
@@ -223,12 +96,13 @@ export class LifeModel {
       const life = this.#lifeOf(account, user, place, label);
       const before = life.present;
       if (value !== null) {
-        if (!this.#isListed(account, label)) known.made.make(user, label);
-        this.#set(life, { value, expiresAtMs, writtenBy, sessionId, origin });
+        this.#make(account, user, { place, label });
+        this.#set(life, { value, expiresAtMs, writtenBy, sessionId, origin, author: authorAt(user, place) });
       } else if (keepHistory) {
         if (before !== undefined) {
           found += 1;
           endValue(life, "forgotten", this.nowMs, this.historyMax);
+          nameEnder(life, authorAt(user, place));
         }
       } else {
         if (before !== undefined || life.past.length > 0) found += 1;
@@ -259,19 +133,20 @@ export class LifeModel {
   ): { count: number } {
     const { user } = person;
     const { place, label, to, ifRevision } = renaming;
-    const known = this.#accounts[account];
+    const known = this.accounts[account];
     if (ifRevision !== undefined && this.at(account, user, place, label)?.revision !== ifRevision)
       throw new Refused("revision_mismatch");
     for (const name of [label, to]) this.#endExpired(account, user, place, name);
     this.#writes += 1;
     const [source, target] = [label, to].map((name) => this.#lifeOf(account, user, place, name));
-    if (!this.#isListed(account, to)) known.made.make(user, to);
+    this.#make(account, user, { place, label: to });
     if (keptOf(target, this.historyMax).length === 0) {
-      this.#relabel(source, target);
+      this.#relabel(source, target, authorAt(user, place));
       known.replays.forget(user);
     } else {
       this.#set(target, source.present!);
       endValue(source, "forgotten", this.nowMs, this.historyMax);
+      nameEnder(source, authorAt(user, place));
     }
     this.#tidy(account);
     const count = this.count(account, person);
@@ -279,32 +154,45 @@ export class LifeModel {
     return { count };
   }
 
-  #relabel(source: Life, target: Life): void {
+  #make(account: number, user: string, { place, label }: { place: string; label: string }): void {
+    if (!this.isListed(account, label)) this.accounts[account].made.make(keptAt(user, place)[0], label);
+  }
+
+  #relabel(source: Life, target: Life, endedBy: string | undefined): void {
     const { nowMs, historyMax } = this;
     const moved = () => ({ write: this.#writes, revision: ++this.#revision });
     relabel(source, target, { nowMs, historyMax, moved });
+    nameEnder(target, endedBy);
   }
 
   /** Puts facts back to what they were, under the labels that they had: with their past, if nothing is in its way. */
-  rollBack(account: number, person: Person, toMs: number, author: Author, unchangedSinceMs?: number): void {
-    const { user } = person;
-    const { made, replays } = this.#accounts[account];
+  rollBack(
+    account: number,
+    person: RolledBack,
+    toMs: number,
+    author: Author,
+    unchangedSinceMs?: number,
+  ): void {
+    const { user, scope } = person;
+    const { made, replays } = this.accounts[account];
     const plan = this.plan(account, person, toMs, unchangedSinceMs);
-    const { back, moves, writes, counted } = stepsBack(plan, this.lives(account, user));
+    const all = scope === undefined ? this.lives(account, user) : this.livesInside(account, person);
+    const { back, moves, writes, counted } = stepsBack(plan, all);
     this.#requireRoom(account, counted);
     const lifeAt = (at: { place: string; label: string }) => this.#lifeOf(account, user, at.place, at.label);
     // A label that is not there any more is made again, whoever had it then.
     for (const then of back) {
       const { present, past } = lifeAt(then);
-      if (present === undefined && past.length === 0 && !isStandard(then.label)) made.make(user, then.label);
+      const [owner] = keptAt(user, then.place);
+      if (present === undefined && past.length === 0 && !isStandard(then.label)) made.make(owner, then.label);
     }
     this.#writes += 1;
     for (const move of moves) {
       this.#endExpired(account, user, move.place, move.label);
-      this.#relabel(lifeAt(move.life), lifeAt(move));
+      this.#relabel(lifeAt(move.life), lifeAt(move), authorAt(user, move.place));
     }
     this.write(account, person, writes, { ...author, counts: false });
-    this.#accounts[account].used += counted;
+    this.accounts[account].used += counted;
     if (moves.length > 0) replays.forget(user);
   }
 
@@ -320,28 +208,31 @@ export class LifeModel {
 
   /** What was answered to the same request before. */
   replayOf(account: number, request: KeyedRequest): KeptReplay | undefined {
-    return this.#accounts[account].replays.of(request, this.nowMs);
+    return this.accounts[account].replays.of(request, this.nowMs);
   }
 
   forgetUser(account: number, { user, project }: Person) {
-    const lives = this.#accounts[account].users.get(user);
+    const lives = this.accounts[account].users.get(user);
     const isAsked = ({ place }: Life) => project === undefined || isInside(place, project);
     const gone = [...(lives?.entries() ?? [])].filter(([, life]) => isAsked(life));
     // Where the last facts have expired, there may be nothing left but answers.
-    this.#accounts[account].replays.forget(user);
-    if (gone.length === 0) throw new Refused("not_found");
+    this.accounts[account].replays.forget(user);
+    const left = project === undefined ? this.#disown(account, user) : 0;
+    if (gone.length + left === 0) throw new Refused("not_found");
     for (const [name] of gone) lives!.delete(name);
     this.#tidy(account);
     return { labels: gone.length, places: new Set(gone.map(([, { place }]) => place)).size };
   }
 
-  /** What putting a user back to a moment would change. */
-  plan(account: number, person: Person, toMs: number, unchangedSinceMs?: number): ReturnType<typeof planOf> {
-    return planOf(this.#livesInside(account, person), toMs, this.nowMs, unchangedSinceMs);
+  /** The name goes from what is shared; how many values had it. */
+  #disown(account: number, user: string): number {
+    const { sharings, users } = this.accounts[account];
+    const teams = [...sharings.keys()].map((project) => users.get(projectUser(project))?.values() ?? []);
+    return teams.reduce((count, lives) => count + disown(lives, user), 0);
   }
 
   sweep(): void {
-    for (const [account, { users }] of this.#accounts.entries())
+    for (const [account, { users }] of this.accounts.entries())
       for (const [user, lives] of users)
         for (const { place, label } of [...lives.values()]) this.#endExpired(account, user, place, label);
     this.shorten();
@@ -349,7 +240,7 @@ export class LifeModel {
 
   /** A lower limit holds for every history, not only for those of facts that are written again. */
   shorten(): void {
-    for (const [account, { users }] of this.#accounts.entries()) {
+    for (const [account, { users }] of this.accounts.entries()) {
       for (const lives of users.values())
         for (const life of lives.values()) {
           const last = life.present ? life.present.ordinal - 1 : (life.past.at(-1)?.ordinal ?? 0);
@@ -362,13 +253,13 @@ export class LifeModel {
   /** The accounts are in another store now: what has expired is history, and what was answered is not known there. */
   move(): void {
     this.sweep();
-    for (const [number, account] of this.#accounts.entries()) {
+    for (const [number, account] of this.accounts.entries()) {
       account.replays = new Replays();
       // What the account has declared meanwhile is declared there, and the others have new numbers.
       account.made = new MadeLabels();
       for (const [user, lives] of account.users)
         for (const { label } of lives.values())
-          if (!this.#isListed(number, label)) account.made.make(user, label);
+          if (!this.isListed(number, label)) account.made.make(user, label);
     }
   }
 
@@ -389,8 +280,8 @@ export class LifeModel {
     copy.#writes = this.#writes;
     copy.moments.splice(0, 1, ...this.moments);
     // A clone is of no class.
-    for (const [i, account] of structuredClone(this.#accounts).entries())
-      copy.#accounts[i] = {
+    for (const [i, account] of structuredClone(this.accounts).entries())
+      copy.accounts[i] = {
         ...account,
         replays: new Replays(account.replays.kept),
         made: new MadeLabels(account.made.byUser),
@@ -402,19 +293,10 @@ export class LifeModel {
     return expiresAtMs === null || expiresAtMs > this.nowMs;
   }
 
-  /** Those of the person come last, by label. */
-  #labelsInOrder(account: number, user: string): string[] {
-    const made = this.#accounts[account].made.of(user).map(({ label }) => label);
-    const free = made.filter((label) => !this.#isListed(account, label));
-    return [...LABELS, ...this.#accounts[account].labels.keys(), ...free.sort()];
-  }
-
-  #livesInside(account: number, { user, project }: Person): Life[] {
-    return this.lives(account, user).filter(({ place }) => project === undefined || isInside(place, project));
-  }
-
-  #lifeOf(account: number, user: string, place: string, label: string): Life {
-    const { users } = this.#accounts[account];
+  /** The place may be a shared one. */
+  #lifeOf(account: number, ofUser: string, at: string, label: string): Life {
+    const { users } = this.accounts[account];
+    const [user, place] = keptAt(ofUser, at);
     const lives = users.get(user) ?? new Map<string, Life>();
     users.set(user, lives);
     const name = `${label} ${place}`;
@@ -431,13 +313,13 @@ export class LifeModel {
 
   /** Where nothing is left of a label or a user, it is not known any more. */
   #tidy(account: number): void {
-    const { users } = this.#accounts[account];
+    const { users } = this.accounts[account];
     for (const [user, lives] of users) {
       for (const [name, { present, past }] of lives)
         if (present === undefined && past.length === 0) lives.delete(name);
       if (lives.size === 0) users.delete(user);
     }
-    this.#accounts[account].made.keep((user) => {
+    this.accounts[account].made.keep((user) => {
       return new Set([...(users.get(user)?.values() ?? [])].map(({ label }) => label));
     });
   }

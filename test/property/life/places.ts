@@ -2,7 +2,8 @@
 
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
-import type { Scope } from "../../../src/memory/records.ts";
+import type { WriteScope } from "../../../src/memory/records.ts";
+import { isShared } from "../../../src/memory/shared-places.ts";
 import { Refused } from "./refused.ts";
 
 /** The person's own place first. */
@@ -12,10 +13,22 @@ export function placesOf(project: string | undefined): string[] {
   return worktree === undefined ? ["", name] : ["", name, project];
 }
 
-export function placeFor(scope: Scope, project: string | undefined): string {
-  const places = placesOf(project);
+/** @param places those of the call */
+export function placeFor(scope: WriteScope, places: readonly string[]): string {
   if (scope === "person") return "";
-  return (scope === "project" ? places[1] : places.at(-1)) ?? "";
+  if (scope === "project") return places[1] ?? "";
+  if (scope === "worktree") return places.at(-1) ?? "";
+  if (scope === "own") return places.slice(1).find((place) => !isShared(place)) ?? "";
+  const shared = places.find(isShared);
+  if (shared === undefined) throw new Refused("not_a_member");
+  return shared;
+}
+
+/** The scope of a place of the call. */
+export function scopeOfPlace(place: string, places: readonly string[]): WriteScope {
+  if (place === "") return "person";
+  if (isShared(place)) return "shared";
+  return place === placeFor("own", places) ? "own" : "worktree";
 }
 
 export function isInside(place: string, outer: string): boolean {

@@ -18,13 +18,15 @@ import { Labels } from "../../../src/memory/labels.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import type { KeyRecord } from "../../../src/memory/records.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
+import { SharedProjects } from "../../../src/memory/shared-projects.ts";
+import { sharedReads } from "../../../src/memory/shared-reads.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { keyRecord } from "../../conformance/store-under-test.ts";
 import { actual } from "./actual.ts";
 import { compareAccount, outcomeOf } from "./comparison.ts";
 import { expected, resolve } from "./expected.ts";
 import { LifeModel } from "./model.ts";
-import { LABELS, PROJECTS, QUOTAS, START_MS, type Step, stepsOf, USERS } from "./steps.ts";
+import { LABELS, PROJECTS, QUOTAS, START_MS, type Step, stepsOf, TEAMS, USERS } from "./steps.ts";
 import type { World } from "./world.ts";
 
 export interface Sequence {
@@ -148,7 +150,7 @@ export class SequenceRun {
   /** Code bits change nothing that can be seen. */
   async #saveCodes(store: Store): Promise<void> {
     for (const account of QUOTAS.keys()) {
-      for (const user of USERS) {
+      for (const user of [...USERS, ...TEAMS]) {
         const name = this.#accountOf(account);
         const life = await store.readLife(name, user, { nowMs: this.model.nowMs });
         const facts = await this.#services.labels.withChannels(name, life?.facts ?? []);
@@ -187,7 +189,8 @@ export function servicesOf(store: Store, clock: Clock, historyMax: number): Memo
   const idempotency = new IdempotencyGate([SECRET]);
   const turns = new FairTurns();
   return {
-    store,
+    store: sharedReads(store),
+    projects: new SharedProjects(store),
     labels,
     blocks: NO_BLOCKS,
     idempotency,

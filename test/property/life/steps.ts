@@ -7,11 +7,15 @@
 import { FACT_ORIGINS, type FactOrigin } from "../../../src/base/fact-origins.ts";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
-import type { Scope } from "../../../src/memory/records.ts";
+import type { Scope, WriteScope } from "../../../src/memory/records.ts";
+import { projectUser } from "../../../src/memory/shared-places.ts";
 
 export const START_MS = Date.UTC(2026, 10, 10, 12);
 export const USERS = ["ada", "ada/loom", "bo"] as const;
 export const PROJECTS = [undefined, "loom", "loom/x", "loo"] as const;
+const SHARED = ["loom", "loo"] as const;
+/** Whose memory is what is shared. */
+export const TEAMS = SHARED.map(projectUser);
 const OWN_LABELS = ["FAMILY.pet", "OWN.list"] as const;
 export const STANDARD_LABELS = ["USER.name", "PROJ.status", "TASK.current"] as const;
 export const LABELS = [...STANDARD_LABELS, ...OWN_LABELS] as const;
@@ -42,7 +46,7 @@ export interface FactOfStep {
   readonly label: string;
   readonly value: string;
   readonly ttlS?: number | undefined;
-  readonly scope?: Scope | undefined;
+  readonly scope?: WriteScope | undefined;
   readonly newLabel?: true | "certain" | undefined;
   readonly condition?: Condition | undefined;
   readonly origin?: FactOrigin | undefined;
@@ -61,7 +65,7 @@ export interface EncodeStep extends Written {
 export interface ForgetStep extends Whose {
   readonly kind: "forget";
   readonly label: string;
-  readonly scope?: Scope | undefined;
+  readonly scope?: WriteScope | undefined;
   readonly keepHistory?: boolean;
   readonly condition?: Condition | undefined;
 }
@@ -91,7 +95,26 @@ export interface RollbackStep extends Written {
   readonly partial?: boolean;
   /** Only what has not changed since, as nth. */
   readonly sinceNth?: number;
+  /** What is shared, and nothing else. */
+  readonly scope?: "project";
 }
+
+/** Who shares a project, and whether what it gives or takes finds nothing in its way: where it would, it stays. */
+export type SharingStep =
+  | {
+      readonly kind: "share";
+      readonly account: number;
+      readonly shared: string;
+      readonly members: readonly string[] | null;
+      readonly takeFrom?: string;
+    }
+  | {
+      readonly kind: "unshare";
+      readonly account: number;
+      readonly shared: string;
+      readonly giveTo?: string | undefined;
+    }
+  | { readonly kind: "erase shared"; readonly account: number; readonly shared: string };
 
 export type LabelStep =
   | { readonly kind: "add label"; readonly account: number; readonly label: NewLabel }
@@ -117,13 +140,13 @@ export type WorldStep =
   | { readonly kind: "sweep" | "compact" | "move" | "save codes" }
   | { readonly kind: "restart"; readonly historyMax?: number };
 
-export type Step = FactStep | LabelStep | WorldStep;
+export type Step = FactStep | LabelStep | SharingStep | WorldStep;
 
 export function stepsOf(seed: number): { historyMax: number; steps: Step[] } {
   const random = seededRandom(seed);
   // Neighbours have the same limit: another one opens the store again.
   const historyMax = HISTORY_LIMITS[Math.floor(seed / 25) % HISTORY_LIMITS.length];
-  const steps: Step[] = [];
+  const steps: Step[] = random.below(2) === 0 ? [shareStep(random)] : [];
   for (let left = 10 + random.below(31); left > 0; left--) steps.push(nextStep(random, steps));
   return { historyMax, steps };
 }
@@ -163,6 +186,10 @@ function nextStep(random: Random, before: readonly Step[]): Step {
       ...sometimes(random, 4, { dryRun: true }),
       ...sometimes(random, 3, { partial: true }),
       ...sometimes(random, 3, { sinceNth: random.below(40) }),
+      ...sometimes(random, 2, {
+        scope: "project",
+        project: random.pick([...SHARED, "loom", "loom"]),
+      } as const),
     };
   if (kind < 71) return { kind: "add label", account: random.below(2), label: labelOf(random) };
   if (kind < 73) return changeOf(random);
@@ -175,10 +202,33 @@ function nextStep(random: Random, before: readonly Step[]): Step {
       ...sometimes(random, 3, { merge: true }),
       ...sometimes(random, 5, { condition: conditionOf(random) }),
     };
+  if (kind < 84) return sharingStep(random);
   if (kind < 89) return { kind: "clock", ms: clockMs(random) };
   if (kind < 93) return { kind: "sweep" };
   if (kind < 95) return { kind: "save codes" };
   return worldStep(random);
+}
+
+function sharingStep(random: Random): Step {
+  const kind = random.below(8);
+  if (kind < 4) return shareStep(random);
+  const of = { account: random.below(4) === 0 ? 1 : 0, shared: sharedOf(random) };
+  if (kind === 4) return { kind: "erase shared", ...of };
+  return { kind: "unshare", ...of, giveTo: random.pick(["ada", "ada", "bo", undefined]) };
+}
+
+function sharedOf(random: Random): string {
+  return random.pick([...SHARED, "loom", "loom"]);
+}
+
+function shareStep(random: Random): Step {
+  return {
+    kind: "share",
+    account: random.below(4) === 0 ? 1 : 0,
+    shared: sharedOf(random),
+    members: random.pick([null, ["ada"], ["ada", "bo"], ["ada/loom", "bo"]]),
+    ...sometimes(random, 2, { takeFrom: random.pick(["ada", "ada", "bo"]) }),
+  };
 }
 
 /** These take long: an opening, a copy of everything. */
@@ -214,7 +264,7 @@ function factOf(random: Random): FactOfStep {
     label: random.pick(LABELS),
     value: random.pick(VALUES),
     ...sometimes(random, 4, { ttlS: 1 + random.below(30) }),
-    ...sometimes(random, 4, { scope: random.pick(SCOPES) }),
+    ...sometimes(random, 4, { scope: random.pick<WriteScope>([...SCOPES, "own", "shared"]) }),
     ...sometimes(random, 2, { newLabel: random.pick([true, "certain"] as const) }),
     ...sometimes(random, 5, { condition: conditionOf(random) }),
     ...sometimes(random, 2, { origin: random.pick(FACT_ORIGINS) }),
@@ -222,7 +272,9 @@ function factOf(random: Random): FactOfStep {
 }
 
 function itemStep(random: Random, kind: ItemStep["kind"]): ItemStep {
-  const { value: _, ttlS, origin, ...fact } = factOf(random);
+  const { value: _, ttlS, origin, scope, ...rest } = factOf(random);
+  // Nobody names here what is not shared: whether that or the label is refused first is not told.
+  const fact = scope === "shared" ? rest : { ...rest, scope };
   const item = random.pick(ITEMS);
   if (kind === "remove") return { kind, ...written(random), ...fact, item };
   return { kind, ...written(random), ...fact, item, ttlS, origin };
@@ -233,7 +285,7 @@ function forgetStep(random: Random): ForgetStep {
     kind: "forget",
     ...whose(random),
     label: random.pick(LABELS),
-    ...sometimes(random, 4, { scope: random.pick(SCOPES) }),
+    ...sometimes(random, 4, { scope: random.pick<WriteScope>([...SCOPES, "own"]) }),
     ...sometimes(random, 2, { keepHistory: true }),
     ...sometimes(random, 5, { condition: conditionOf(random) }),
   };

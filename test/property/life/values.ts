@@ -17,6 +17,8 @@ export interface Present {
   readonly sessionId: string | null;
   readonly ordinal: number;
   readonly origin: FactOrigin | undefined;
+  /** Of what is shared: who wrote it. */
+  readonly author?: string | undefined;
 }
 
 /** A value that it had, with the end that it would have had. */
@@ -25,6 +27,8 @@ export interface Past extends Present {
   readonly endedAtMs: number;
   /** The label that it had, where it was renamed then. */
   readonly former?: string;
+  /** Of what is shared: who has forgotten or renamed it. */
+  readonly endedBy?: string | undefined;
 }
 
 /** What is known of one label at one place. A present value may have expired without anybody having noticed. */
@@ -58,6 +62,7 @@ export interface Event {
   readonly sessionId: string | null;
   readonly renamedFrom: string | undefined;
   readonly origin: FactOrigin | undefined;
+  readonly author: string | undefined;
 }
 
 /** As it is seen at a moment, with as much of the past as is to be kept. */
@@ -73,12 +78,12 @@ function asExpired(value: Present): Past {
   return { ...value, ended: "expired", endedAtMs: value.expiresAtMs! };
 }
 
-function eventOf({ place, label, revision, value, writtenBy, sessionId, origin }: Present | Past) {
-  return { place, label, revision, value, writtenBy, sessionId, origin };
+function eventOf({ place, label, revision, value, writtenBy, sessionId, origin, author }: Present | Past) {
+  return { place, label, revision, value, writtenBy, sessionId, origin, author };
 }
-const firstWriterOf = ({ writtenBy, sessionId }: Present) => ({ writtenBy, sessionId });
-/** Who renamed a fact, or ended a value, is not known. */
-const byNobody = { writtenBy: null, sessionId: null };
+const firstWriterOf = ({ writtenBy, sessionId, author }: Present) => ({ writtenBy, sessionId, author });
+/** Who renamed a fact, or ended a value, is known by name where it is shared. */
+const endedBy = (author: string | undefined) => ({ writtenBy: null, sessionId: null, author });
 
 /** The newest first. What ended a value comes after what wrote it. */
 export function changesOf(lives: readonly Life[]): Event[] {
@@ -87,12 +92,12 @@ export function changesOf(lives: readonly Life[]): Event[] {
       const renamedFrom = past[i - 1]?.former;
       const event = { ...eventOf(value), atMs: value.sinceMs, renamedFrom };
       if (renamedFrom === undefined) return { ...event, kind: "written" as const };
-      return { ...event, ...byNobody, kind: "renamed" as const };
+      return { ...event, ...endedBy(past[i - 1].endedBy), kind: "renamed" as const };
     }),
     ...past.flatMap((value) => {
       const { ended: kind, endedAtMs: atMs } = value;
       if (kind === "replaced" || kind === "renamed") return [];
-      return [{ ...eventOf(value), ...byNobody, renamedFrom: undefined, kind, atMs }];
+      return [{ ...eventOf(value), ...endedBy(value.endedBy), renamedFrom: undefined, kind, atMs }];
     }),
   ]);
   const isEnd = (event: Event) => Number(event.kind === "forgotten" || event.kind === "expired");
@@ -104,7 +109,7 @@ export function isAlike(a: Present | undefined, b: Present | Past | undefined): 
   return a?.value === b?.value && a?.expiresAtMs === b?.expiresAtMs && a?.origin === b?.origin;
 }
 
-export type WrittenValue = Pick<Present, "value" | "expiresAtMs" | "writtenBy" | "sessionId"> &
+export type WrittenValue = Pick<Present, "value" | "expiresAtMs" | "writtenBy" | "sessionId" | "author"> &
   Pick<Change, "origin">;
 
 /** The present value becomes the last one of the past. */
@@ -137,7 +142,7 @@ function movedBefore({ present, past }: Life, expiresAtMs: number | null, origin
  */
 export function setValue(
   life: Life,
-  { value, expiresAtMs, writtenBy, sessionId, origin }: WrittenValue,
+  { value, expiresAtMs, writtenBy, sessionId, origin, author }: WrittenValue,
   at: Pick<Present, "write" | "revision"> & { readonly nowMs: number; readonly historyMax: number },
 ): void {
   const { present: before, place, label } = life;
@@ -162,7 +167,7 @@ export function setValue(
     updatedAtMs: nowMs,
     sinceMs: isSame ? Math.min(before.sinceMs, nowMs) : nowMs,
     expiresAtMs,
-    ...(isSameValue ? firstWriterOf(before) : { writtenBy, sessionId }),
+    ...(isSameValue ? firstWriterOf(before) : { writtenBy, sessionId, author }),
     ordinal: isSame ? last : last + 1,
     origin: kept,
   };

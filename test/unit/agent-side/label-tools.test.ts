@@ -11,6 +11,7 @@ import {
 } from "../../../src/agent-side/memory-tools.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../../../src/agent-side/tool-labels.ts";
 import { toolErrorText } from "../../../src/agent-side/tool-texts.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import { o200kCounter } from "../../fixtures/o200k.ts";
 import { setUp, undoIn } from "./tool-calls.ts";
 
@@ -29,10 +30,10 @@ test("a label is made by writing it; one that is a slip away is named, and made 
     assert.equal((await call("remember", { ...slip, new_label: "certain" })).value, "niece");
     await call("forget", { label: "PEOPLE.grcae", for_good: true });
   }
-  assert.deepEqual(
-    ((await call("recall", {})).facts as { label: string }[]).map(({ label }) => label),
-    ["PEOPLE.grace", "PEOPLE.likes"],
-  );
+  assert.deepEqual(fieldsOf((await call("recall", {})).facts as { label: string }[], "label"), [
+    "PEOPLE.grace",
+    "PEOPLE.likes",
+  ]);
 });
 
 /** All facts with their histories, as a person sees them. */
@@ -64,14 +65,11 @@ test("history renames a fact with its earlier values, and the undo that it names
     );
     assert.deepEqual([renamed.label, renamed.renamed], ["PEOPLE.grace", label]);
     const there = (await memory.history("ada", "PEOPLE.grace", { project })).revisions;
-    assert.deepEqual(
-      there.map(({ value, ended, renamed_from }) => [value, ended, renamed_from]),
-      [
-        ["sister", undefined, undefined],
-        ["sister", "renamed", label],
-        ["aunt", "replaced", undefined],
-      ],
-    );
+    assert.deepEqual(rowsOf(there, "value", "ended", "renamed_from"), [
+      ["sister", undefined, undefined],
+      ["sister", "renamed", label],
+      ["aunt", "replaced", undefined],
+    ]);
     const { facts } = await memory.facts("ada", { project });
     assert.ok(!facts.some((fact) => fact.label === label));
     await rename("PEOPLE.grace", label);
@@ -103,13 +101,10 @@ test("history joins two facts only where it is told to, and names how each is re
   await call("history", { label: "PET.cats", restore: Number(there) });
   await call("history", { label: "HOME.cat", restore: Number(here) });
   const { facts } = await memory.facts("ada");
-  assert.deepEqual(
-    facts.map((fact) => [fact.label, fact.value]),
-    [
-      ["HOME.cat", "Mimi"],
-      ["PET.cats", "Tom"],
-    ],
-  );
+  assert.deepEqual(rowsOf(facts, "label", "value"), [
+    ["HOME.cat", "Mimi"],
+    ["PET.cats", "Tom"],
+  ]);
   // What the list has already is not added: there is one value to restore.
   await call("remember", { label: "HOME.cat", value: "Tom" });
   const again = await call("history", { ...join, merge: true });

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { contextFor, outageSection, replacingSection } from "../../../src/agent-side/memory-section.ts";
 import { memorySection, Sideband, withSection } from "../../../src/sdk/index.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { o200kCounter } from "../../fixtures/o200k.ts";
 import { growthFault } from "../../tidy/expressions.ts";
 import { closedPort, scriptedServer } from "../sdk/scripted-server.ts";
@@ -179,10 +180,7 @@ test("beforeCompaction flushes and gives the section with the fresh block", asyn
   const { section, ...rest } = await new Sideband({ baseUrl: url, include: "both" }).beforeCompaction("u");
   assert.deepEqual(rest, { flushed: true, lossless: true, block: FLUSH.fdm_block, overflow: [] });
   assert.ok(section.includes("USER.name=Ada") && section.includes(FLUSH.fdm_block));
-  assert.deepEqual(
-    seen.map(({ path }) => path),
-    ["/flush", "/context"],
-  );
+  assert.deepEqual(fieldsOf(seen, "path"), ["/flush", "/context"]);
 });
 
 test("where only some groups are asked for, nothing of the others comes from the flush before a compaction", async (t) => {

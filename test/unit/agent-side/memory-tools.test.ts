@@ -6,7 +6,8 @@ import { MEMORY_TOOLS, toolsFor } from "../../../src/agent-side/memory-tools.ts"
 import { toolErrorText, toolResultText } from "../../../src/agent-side/tool-texts.ts";
 import { mcpWriter, writerName } from "../../../src/agent-side/written-by.ts";
 import { directMemory } from "../../../src/mcp/direct-memory.ts";
-import { caller, memoryServices } from "../memory/memory-services.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
+import { auditFor, caller, memoryServices } from "../memory/memory-services.ts";
 import { callerOf, setUp, undoIn } from "./tool-calls.ts";
 
 test("remember says what it replaced and how to undo it, and history undoes it", async (context) => {
@@ -22,14 +23,11 @@ test("remember says what it replaced and how to undo it, and history undoes it",
   const { revisions } = (await call("history", { label: "PREF.tone" })) as {
     revisions: { value: string; written_by?: string; ended?: string }[];
   };
-  assert.deepEqual(
-    revisions.map(({ value, written_by, ended }) => [value, written_by, ended]),
-    [
-      ["dry", undefined, undefined],
-      ["warm", "codex", "replaced"],
-      ["dry", "codex", "replaced"],
-    ],
-  );
+  assert.deepEqual(rowsOf(revisions, "value", "written_by", "ended"), [
+    ["dry", undefined, undefined],
+    ["warm", "codex", "replaced"],
+    ["dry", "codex", "replaced"],
+  ]);
 });
 
 test("where the person has a command, the line names it, with the project of what is not the person's own", async (context) => {
@@ -101,7 +99,12 @@ test("a new fact is undone without the loss of what its label had before", async
 
 test("where no history is kept, or it cannot be read, no undo is named that would fail", async (context) => {
   const { services } = await memoryServices(context, "2026-11-16T12:00:00Z");
-  const memory = directMemory({ ...services, historyMax: 0 }, caller, (error) => error as Error);
+  const memory = directMemory(
+    { ...services, historyMax: 0 },
+    caller,
+    (error) => error as Error,
+    auditFor(services),
+  );
   const call = callerOf(memory);
   const write = async (value: string) =>
     (await call("remember", { label: "USER.gpu", value }, { undoIn })).result;
@@ -167,14 +170,11 @@ test("remember takes where a fact comes from, and recall, history and the prompt
   await call("remember", { label: "PREF.tone", value: "dry", origin: null });
   assert.equal((await call("recall", { label: "USER.os" })).origin, "read");
   const { facts } = (await call("recall", {})) as { facts: { label: string; origin?: string }[] };
-  assert.deepEqual(
-    facts.map(({ label, origin }) => [label, origin]),
-    [
-      ["USER.os", "read"],
-      ["PREF.tone", undefined],
-      ["PREF.tools", "said"],
-    ],
-  );
+  assert.deepEqual(rowsOf(facts, "label", "origin"), [
+    ["USER.os", "read"],
+    ["PREF.tone", undefined],
+    ["PREF.tools", "said"],
+  ]);
   const { revisions } = (await call("history", { label: "USER.os" })) as { revisions: { origin: string }[] };
   assert.equal(revisions[0].origin, "read");
   const { read_labels } = await memory.context("ada", { include: "index" });
@@ -292,10 +292,7 @@ test("each tool is annotated as what it does, and the block's tools are there on
 
 test("add_label alone is marked as reaching beyond the session", () => {
   const reaching = MEMORY_TOOLS.filter(({ annotations }) => annotations.openWorldHint);
-  assert.deepEqual(
-    reaching.map(({ name }) => name),
-    ["add_label"],
-  );
+  assert.deepEqual(fieldsOf(reaching, "name"), ["add_label"]);
   assert.match(reaching[0].description, /for every user of the account\./);
 });
 

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { memorySection } from "../../../src/agent-side/memory-section.ts";
 import { MEMORY_TOOLS } from "../../../src/agent-side/memory-tools.ts";
 import { directMemory } from "../../../src/mcp/direct-memory.ts";
-import { caller, memoryServices } from "../memory/memory-services.ts";
+import { auditFor, caller, memoryServices } from "../memory/memory-services.ts";
 
 /** A label and its value; an array is a list, to which items are added one by one. */
 type Facts = Readonly<Record<string, string | readonly string[]>>;
@@ -95,7 +95,12 @@ const JOBS: readonly Job[] = [
 
 test("sixty facts of three jobs stay apart and exact through ten compactions", async (context) => {
   const { services } = await memoryServices(context, "2026-11-16T12:00:00Z");
-  const memory = directMemory(services, { ...caller, limit: null }, (error) => error as Error);
+  const memory = directMemory(
+    services,
+    { ...caller, limit: null },
+    (error) => error as Error,
+    auditFor(services),
+  );
   const kept = ({ facts }: Job) =>
     Object.values(facts).reduce((sum, value) => sum + (typeof value === "string" ? 1 : value.length), 0);
   assert.deepEqual(

@@ -4,11 +4,11 @@ import type { TestContext } from "node:test";
 import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
 import { MEMORY_TOOLS, type ToolCallOptions } from "../../../src/agent-side/memory-tools.ts";
 import { directMemory } from "../../../src/mcp/direct-memory.ts";
-import { caller, memoryServices } from "../memory/memory-services.ts";
+import { auditFor, caller, memoryServices } from "../memory/memory-services.ts";
 
 export async function setUp(context: TestContext) {
   const { services, clock } = await memoryServices(context, "2026-11-16T12:00:00Z");
-  const memory = directMemory(services, caller, (error) => error as Error);
+  const memory = directMemory(services, caller, (error) => error as Error, auditFor(services));
   return { memory, clock, call: callerOf(memory) };
 }
 

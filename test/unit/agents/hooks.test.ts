@@ -1,8 +1,7 @@
 /** Hooks: what a session is told where the memory is slow, where it is resumed, and what a transcript's end shows. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
@@ -15,6 +14,7 @@ import {
   memoryWork,
   outageOutput,
 } from "../../../src/agents/hooks.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 /** What a session is told at its start. */
 async function startWith(memory: Pick<AgentMemory, "context">, fields: object = {}): Promise<string> {
@@ -116,8 +116,7 @@ test("Cursor's own names for the event, its folder and the context are understoo
 
 /** A transcript of these lines. */
 function transcript(t: TestContext, ...lines: object[]): string {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-transcript-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const path = join(folder, "transcript.jsonl");
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   return path;

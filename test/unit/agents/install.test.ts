@@ -1,12 +1,12 @@
 /** What is installed on Windows, where no `.cmd` is started without a shell and the shells differ. Not run there. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { AGENTS, permanentCommand, withPiece } from "../../../src/agents/install.ts";
 import { AGENT_FILES } from "../../../src/main/package.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 const NODE = "C:\\Program Files\\nodejs\\node.exe";
 const SCRIPT = "C:\\Users\\Ada Okafor\\sideband\\bin\\sideband.js";
@@ -26,8 +26,7 @@ function piecesOf(agent: string) {
 }
 
 test("on Windows the files do not call the command that npm puts on the search path", (context) => {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-path-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   writeFileSync(join(folder, "sideband"), "#!/bin/sh\necho 0.1.0\n", { mode: 0o700 });
   assert.deepEqual(permanentCommand(folder, SCRIPT, "0.1.0", "linux"), ["sideband"]);
   assert.deepEqual(permanentCommand(folder, SCRIPT, "0.1.0", "win32"), [process.execPath, SCRIPT]);

@@ -5,14 +5,11 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import fc from "fast-check";
@@ -20,6 +17,7 @@ import type { Piece } from "../../../src/agents/agent-files.ts";
 import { InstallationRecord, isIntact } from "../../../src/agents/installation-record.ts";
 import { changeBetween, textBefore } from "../../../src/agents/text-change.ts";
 import { closeHomeFolder } from "../../../src/agents/user-file.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 const HOOKS = ["SessionStart", "Stop"].map((event) => {
   const hooks = [{ type: "command", command: "sideband hook" }];
@@ -48,8 +46,7 @@ const FILES: Record<string, { readonly text: string; readonly piece: Omit<Piece,
 const ENTRY = { agent: "codex", version: "1", command: ["sideband"] };
 
 function makeHome(context: TestContext) {
-  const home = mkdtempSync(join(tmpdir(), "sideband-installed-"));
-  context.after(() => rmSync(home, { recursive: true }));
+  const home = temporaryFolder(context);
   for (const [name, { text }] of Object.entries(FILES)) writeFileSync(join(home, name), text);
   const pieces = (change = (text: string) => text): Piece[] => [
     ...Object.entries(FILES).map(([name, { piece }]) => ({

@@ -2,30 +2,15 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { findProject, openProject, placeOf, projectName, projectOf } from "../../../src/agents/project.ts";
 import { Sideband } from "../../../src/sdk/index.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 import { scriptedServer } from "../sdk/scripted-server.ts";
-
-function scratch(t: TestContext): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "sideband-project-")));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 function git(folder: string, ...args: string[]): void {
   const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
@@ -38,7 +23,7 @@ function projectsInPython(folders: readonly string[], from = ""): unknown[] {
 }
 
 test("a repository and everything in it is one project, a worktree a place inside it; a folder outside is none", (t) => {
-  const home = scratch(t);
+  const home = temporaryFolder(t);
   const repository = join(home, "my.loom");
   mkdirSync(join(repository, "src", "deep"), { recursive: true });
   assert.equal(projectOf([repository]), undefined);
@@ -68,7 +53,7 @@ test("a repository and everything in it is one project, a worktree a place insid
 });
 
 test("a folder outside of a repository is a place of its own, and keeps its name when it becomes one", (t) => {
-  const home = scratch(t);
+  const home = temporaryFolder(t);
   const [notes, deep] = [join(home, "notes"), join(home, "notes", "deep")];
   mkdirSync(deep, { recursive: true });
   const place = placeOf([notes]);
@@ -85,7 +70,7 @@ test("a folder outside of a repository is a place of its own, and keeps its name
 });
 
 test("worktrees of a bare repository share a project, and a submodule is its own", (t) => {
-  const home = scratch(t);
+  const home = temporaryFolder(t);
   const source = join(home, "source");
   mkdirSync(source);
   git(source, "init", "-q");
@@ -112,7 +97,7 @@ test("worktrees of a bare repository share a project, and a submodule is its own
 });
 
 test("a folder that only says that it belongs to a repository does not: the repository must list it", (t) => {
-  const home = scratch(t);
+  const home = temporaryFolder(t);
   const victim = join(home, "loom");
   mkdirSync(victim);
   git(victim, "init", "-q");
@@ -178,7 +163,7 @@ test("a folder that only says that it belongs to a repository does not: the repo
 });
 
 test("a real submodule is its own project, and so are its worktrees", (t) => {
-  const home = scratch(t);
+  const home = temporaryFolder(t);
   for (const name of ["part", "whole"]) {
     mkdirSync(join(home, name));
     git(join(home, name), "init", "-q");
@@ -210,7 +195,7 @@ test("a real submodule is its own project, and so are its worktrees", (t) => {
 });
 
 test("two repositories of one name differ, a setting wins, and off is off", (t) => {
-  const home = scratch(t);
+  const home = temporaryFolder(t);
   for (const name of ["a", "b"]) mkdirSync(join(home, name, "app", ".git"), { recursive: true });
   assert.notEqual(projectOf([join(home, "a", "app")]), projectOf([join(home, "b", "app")]));
   assert.equal(projectOf([join(home, "a", "app")], { project: "mine" }), "mine");
@@ -218,7 +203,7 @@ test("two repositories of one name differ, a setting wins, and off is off", (t) 
 });
 
 test("a clone and a moved repository are the same project where the remote is the same, worktrees included", (t) => {
-  const home = scratch(t);
+  const home = temporaryFolder(t);
   const origin = join(home, "origin.git");
   mkdirSync(origin);
   git(origin, "init", "-q", "--bare");
@@ -254,8 +239,7 @@ test("a clone and a moved repository are the same project where the remote is th
 
 test("a move that met an outage is tried again half a minute later, and one that was answered is not", async (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 10, 18) });
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "sideband-open-project-")));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   mkdirSync(join(folder, ".git"));
   writeFileSync(join(folder, ".git", "config"), '[remote "origin"]\n\turl = git@example.com:ada/loom.git\n');
   const project = projectName("example.com/ada/loom");

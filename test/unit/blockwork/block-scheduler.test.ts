@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { BlockScheduler, DEADLINE_MS, type Task, type Work } from "../../../src/blockwork/block-scheduler.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { FakeClock, FakeWorkers, settled } from "./fake-workers.ts";
 
 function setUp({ threads = 1, queueMax = 10_000 } = {}) {
@@ -158,10 +159,7 @@ test("only background work may be interrupted, and what was given up meanwhile d
   const caller = new AbortController();
   const gone = run(of("a", { background: true, signal: caller.signal }), 1);
   void run(of("b"), 2);
-  assert.deepEqual(
-    workers.running.map(({ interruptible }) => interruptible),
-    [true, false],
-  );
+  assert.deepEqual(fieldsOf(workers.running, "interruptible"), [true, false]);
   caller.abort("hung up");
   assert.equal(await gone, "hung up");
   await workers.finish(10, { outcome: "interrupted" });

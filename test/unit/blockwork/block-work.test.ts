@@ -10,6 +10,7 @@ import { type CodableFact, type ComputedCode, codeOf } from "../../../src/blockw
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { deriveBlockKey } from "../../../src/codec/seal.ts";
 import { unreadable } from "../../../src/codec/unreadable.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { DirectWorkers, FakeClock, FakeWorkers } from "./fake-workers.ts";
 
 const work = { account: "acme", tier: "free" } as const;
@@ -124,16 +125,10 @@ test("a new value is coded beside kept codes that fill a block, and values besid
   });
   const { carried } = await build([...older, factOf("new", 39)]);
   assert.ok(carried.includes(39));
-  assert.deepEqual(
-    kept.map(({ channel }) => channel),
-    [39],
-  );
+  assert.deepEqual(fieldsOf(kept, "channel"), [39]);
   kept.length = 0;
   await build([...FACTS, factOf(text(1024), 3)]);
-  assert.deepEqual(
-    kept.map(({ channel }) => channel),
-    [3, 2, 1, 0],
-  );
+  assert.deepEqual(fieldsOf(kept, "channel"), [3, 2, 1, 0]);
 });
 
 test("codes that were computed are kept although a later value fails", async () => {
@@ -143,10 +138,7 @@ test("codes that were computed are kept although a later value fails", async () 
     return result;
   };
   await assert.rejects(build(FACTS), /block task failed: Error/);
-  assert.deepEqual(
-    kept.map(({ channel }) => channel),
-    [2, 1],
-  );
+  assert.deepEqual(fieldsOf(kept, "channel"), [2, 1]);
 });
 
 test("coding stops when the codes are not needed any more", async () => {

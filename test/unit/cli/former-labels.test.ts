@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type KeptChange, underFormerLabels } from "../../../src/cli/former-labels.ts";
+import { rowsOf } from "../../fixtures/fields.ts";
 
 const change = (label: string, renamedFrom?: string, project?: string): KeptChange => ({
   label,
@@ -20,13 +21,10 @@ test("what happened before a fact was renamed has the label that it had then, pl
     change("PET.dog", "PET.dog"),
     change("PET.dog"),
   ];
-  assert.deepEqual(
-    underFormerLabels(changes).map(({ label, renamed_from: from }) => [from, label]),
-    [
-      ["HOME.dog", "PET.dog"],
-      [undefined, "PET.dog"],
-      ["PET.dog", "HOME.dog"],
-      [undefined, "PET.dog"],
-    ],
-  );
+  assert.deepEqual(rowsOf(underFormerLabels(changes), "renamed_from", "label"), [
+    ["HOME.dog", "PET.dog"],
+    [undefined, "PET.dog"],
+    ["PET.dog", "HOME.dog"],
+    [undefined, "PET.dog"],
+  ]);
 });

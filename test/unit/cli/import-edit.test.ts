@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { rowsOf } from "../../fixtures/fields.ts";
 import { besideOwner, run, withData } from "./run-command.ts";
 
 /** An editor that does what a person would: a program that gets the file. */
@@ -45,14 +46,11 @@ text = text.replace("FAMILY.wife", "FAMILY.spouse").replace(/FAMILY\\.likes_tea=
       );
       assert.equal(err, "");
       const { facts, not_imported } = JSON.parse(out);
-      assert.deepEqual(
-        facts.map(({ line, label, value, place }: Record<string, string>) => [line, label, value, place]),
-        [
-          [2, "FAMILY.spouse", "Grace", "person"],
-          [3, "PREF.tone", "dry = short ", "person"],
-          [5, "PROJ.goal", "ship", "project"],
-        ],
-      );
+      assert.deepEqual(rowsOf(facts, "line", "label", "value", "place"), [
+        [2, "FAMILY.spouse", "Grace", "person"],
+        [3, "PREF.tone", "dry = short ", "person"],
+        [5, "PROJ.goal", "ship", "project"],
+      ]);
       assert.deepEqual(not_imported, [{ line: 3, text: "no label", why: "it is no LABEL=value" }]);
       assert.match((await run("facts", ...ada)).out, /^FAMILY\.spouse=Grace$/m);
       process.env.EDITOR = `"${process.execPath}" -e "process.exit(1)"`;

@@ -9,6 +9,8 @@ import fc from "fast-check";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { readFormat } from "../../../src/import/formats.ts";
 import { markdownSection, withMarkdownSection } from "../../../src/import/markdown-section.ts";
+import { endAfter } from "../../fixtures/ends.ts";
+import { rowsOf } from "../../fixtures/fields.ts";
 import { startRunning } from "../../http/running-service.ts";
 import { besideOwner, run, withData } from "./run-command.ts";
 
@@ -76,13 +78,10 @@ test("--yes stores with the file as the writer, and the printed command takes ba
       assert.match(written.out, /\nthere already: PREF\.editor \(line 11\)\n/);
       assert.match(written.out, /\n28 facts written\.\n/);
       const { revisions } = JSON.parse((await run("history", "PREF.tone", "--json", ...here)).out);
-      assert.deepEqual(
-        revisions.map((revision: Record<string, string>) => [revision.value, revision.written_by]),
-        [
-          ["warm", "import: notes.md"],
-          ["loud", "cli"],
-        ],
-      );
+      assert.deepEqual(rowsOf(revisions, "value", "written_by"), [
+        ["warm", "import: notes.md"],
+        ["loud", "cli"],
+      ]);
       const again = await run("import", NOTES, "--yes", ...here);
       assert.match(
         again.out,
@@ -171,15 +170,12 @@ test("bad input gets one line that says what to do, and writes nothing", () =>
     const { out } = await run("import", file("values", values.join("\n")), "--json", "--data", data);
     const { facts, not_imported } = JSON.parse(out);
     assert.deepEqual(facts, []);
-    assert.deepEqual(
-      not_imported.map(({ line, why }: { line: number; why: string }) => [line, why]),
-      [
-        [1, "the value has line breaks or control characters"],
-        [2, "the value has 1025 bytes, and 1024 are the most"],
-        [3, "the value is empty"],
-        [4, "This looks like a password"],
-      ],
-    );
+    assert.deepEqual(rowsOf(not_imported, "line", "why"), [
+      [1, "the value has line breaks or control characters"],
+      [2, "the value has 1025 bytes, and 1024 are the most"],
+      [3, "the value is empty"],
+      [4, "This looks like a password"],
+    ]);
     assert.ok(!existsSync(data));
   }));
 
@@ -240,10 +236,9 @@ test("export --as markdown, then import: the same facts, whatever is in them, an
 
       const same = JSON.parse((await run("import", file, "--json", ...ada)).out);
       // What else the file says is the project's, as the file is.
-      assert.deepEqual(
-        same.facts.map(({ line, label, place }: Record<string, string>) => [line, label, place]),
-        [[3, "LOOM.keep_commits_small", "project"]],
-      );
+      assert.deepEqual(rowsOf(same.facts, "line", "label", "place"), [
+        [3, "LOOM.keep_commits_small", "project"],
+      ]);
       assert.deepEqual(
         [same.same.length, same.not_imported.map(({ line }: { line: number }) => line)],
         [facts.length, [1]],
@@ -336,26 +331,17 @@ test("an export of Sideband brings places, ends and labels along", () =>
       assert.match((await run("import", file, "--yes", ...eve)).out, /\n3 facts written\.\n/);
       assert.match((await run("labels", "--data", other)).out, /\nTRIP\.goal +person +where to \(added /);
       const { out } = await run("facts", "--json", "--project", "loom/x", ...eve);
-      assert.deepEqual(
-        JSON.parse(out).facts.map(({ label, value, place, expires_at }: Record<string, string>) => [
-          label,
-          value,
-          place,
-          expires_at,
-        ]),
-        [
-          ["USER.name", "Ada", "person", "2099-01-01T00:00:00.000Z"],
-          ["TASK.next", "weave", "worktree", undefined],
-          ["TRIP.goal", "sea", "person", undefined],
-        ],
-      );
+      assert.deepEqual(rowsOf(JSON.parse(out).facts, "label", "value", "place", "expires_at"), [
+        ["USER.name", "Ada", "person", "2099-01-01T00:00:00.000Z"],
+        ["TASK.next", "weave", "worktree", undefined],
+        ["TRIP.goal", "sea", "person", undefined],
+      ]);
     });
   }));
 
 test("more facts than a step takes: what was written is said, what was not is said, and it can be rolled back", (t) =>
   withData(async (_, folder) => {
-    const running = await startRunning();
-    t.after(() => running.end());
+    const running = endAfter(t, await startRunning());
     const key = await running.newKey("limited", "free");
     t.after(() => {
       delete process.env.SIDEBAND_API_KEY;

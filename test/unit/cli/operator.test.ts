@@ -357,6 +357,32 @@ test("operators are added with a token that is shown once, listed with their rig
     assert.deepEqual([missing.status, /There is no operator ada/.test(missing.err)], [1, true]);
   }));
 
+test("the audit tells what commands have changed, the newest first, as lines or as JSON, and an import with its beginning", () =>
+  withData(async (data) => {
+    const file = join(data, "all.jsonl");
+    await run("keys", "create", "--account", "acme", "--user", "ada", "--data", data);
+    await run("accounts", "export", "--out", file, "--data", data);
+    await run("accounts", "import", file, "--data", data);
+    const told = await run("audit", "--data", data);
+    const [imported, created] = told.out.trim().split("\n");
+    assert.match(imported!, /^[\dT:.+-]+ {2}import {2}by operator owner {2}from this machine$/);
+    assert.match(
+      created!,
+      /adminCreateKey {2}account=acme {2}user_id="ada" {2}key_id="\w+" {2}by operator owner/,
+    );
+    const json = await run("audit", "--json", "--account", "acme", "--user", "ada", "--data", data);
+    const entries = json.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      entries.map(({ operation, of }) => [operation, of.user_id]),
+      [["adminCreateKey", "ada"]],
+    );
+    assert.equal((await run("audit", "--since", "in 3 days", "--data", data)).out, "");
+    assert.equal((await run("audit", "--user", "ada", "--data", data)).status, 2);
+  }));
+
 test("the tier of a key and the limit of an account are changed", () =>
   withData(async (data) => {
     const created = await run("keys", "create", "--account", "acme", "--json", "--data", data);

@@ -130,7 +130,7 @@ test("import: a folder without a master key is given one by the operator, and bl
     const exported = await run("accounts", "export", "--out", file, "--data", data);
     assert.match(
       exported.err,
-      /not exported: master\.key and admin\.token \(copy them yourself\), records of Idempo/,
+      /not exported: master\.key and admin\.token \(copy them yourself\), operators, records of Idempo/,
     );
     assert.doesNotMatch(readFileSync(file, "utf8"), /master|[0-9a-f]{64}/);
     const ownKey = join(data, "master.key");

@@ -25,6 +25,7 @@ import {
 import { readBlock } from "../../../src/codec/read-block.ts";
 import { toBlock, toSpectrum } from "../../../src/codec/transform.ts";
 import { anySeed, build, carriedFacts, KEY, mustRead, READ, wordsIn } from "../../fixtures/blocks.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 
 const channel = CHANNEL_COUNT_MAX;
 
@@ -118,10 +119,7 @@ test("facts under free labels come after all others, by label, whatever numbers 
     { channel: 255, value: "4", order: 2 },
     { channel: 3, value: "5", order: 5 },
   ];
-  assert.deepEqual(
-    facts.toSorted(compareSlots).map(({ value }) => value),
-    ["5", "4", "1", "3", "2"],
-  );
+  assert.deepEqual(fieldsOf(facts.toSorted(compareSlots), "value"), ["5", "4", "1", "3", "2"]);
   const block = build(facts);
   assert.deepEqual(block.carried, [3, 255, 900, 300, 256]);
   assert.deepEqual(mustRead(block.text).facts, carriedFacts(block, facts));

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHECKSUM } from "../../../src/codec/alphabet-data.ts";
+import { rowsOf } from "../../fixtures/fields.ts";
 import {
   alphabetWords,
   checksumOf,
@@ -27,7 +28,7 @@ test("what the vocabularies say was measured on this alphabet and was not edited
   assert.equal(fixture.alphabet, CHECKSUM);
   assert.equal(fixture.checksum, checksumOf(fixture));
   assert.deepEqual(
-    fixture.vocabularies.map(({ name, package: packageName }) => [name, packageName]),
+    rowsOf(fixture.vocabularies, "name", "package"),
     VOCABULARIES.map(({ name, package: packageName }) => [name, packageName]),
   );
 });

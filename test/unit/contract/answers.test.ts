@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { writtenOut } from "../../../scripts/answer-types.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 const source = fileURLToPath(new URL("../../../src/contract/answers.ts", import.meta.url));
 const compiler = fileURLToPath(new URL("../../../node_modules/typescript/bin/tsc", import.meta.url));
@@ -23,8 +23,7 @@ export const other: Same<Plain<written.WrittenAnswer>, Plain<schemas.EncodeAnswe
 `;
 
 test("the answers that npm publishes are the types of the schemas", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-answers-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const text = readFileSync(source, "utf8");
   const names = [...text.matchAll(/^export type (\w+)/gm)].map(([, name]) => name);
   assert.ok(names.length > 30);

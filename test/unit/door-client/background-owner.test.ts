@@ -14,13 +14,13 @@ import { hasCurrentOwner, reachOwner } from "../../../src/door-client/background
 import { NoOwnerError, OwnerClient } from "../../../src/door-client/owner-client.ts";
 import { doorPath } from "../../../src/door-client/private-folder.ts";
 import { tryFolderLock } from "../../../src/store/lmdb/folder-lock.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 const ANSWER_MS = 1_000;
 
 /** A data folder, and a script in the place of the command `sideband`. */
 function newOwner(context: TestContext, script: string) {
-  const home = mkdtempSync(join(tmpdir(), "sideband-owner-"));
-  context.after(() => rmSync(home, { recursive: true }));
+  const home = temporaryFolder(context);
   const folder = join(home, "data");
   mkdirSync(folder);
   const command = join(home, "owner.mjs");
@@ -113,8 +113,7 @@ test("an owner in the background of an older release is ended, and one of the sa
 });
 
 test("an upload that finds nobody takes nothing out of its stream", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-nobody-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const body = Readable.from(["one\n", "two\n"]);
   await assert.rejects(OwnerClient.of(folder).upload("/operator/import", body), NoOwnerError);
   assert.deepEqual(await body.toArray(), ["one\n", "two\n"]);

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { doorPath, makePrivateFolder, removeLeftFolders } from "../../../src/door-client/private-folder.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 const MODULE = new URL("../../../src/door-client/private-folder.ts", import.meta.url).href;
 
@@ -73,8 +74,7 @@ test("what is not such a folder, a link or one with other files in it, is not em
 });
 
 test("a folder whose path is long in bytes, not in characters, has a door that can be opened", async (context) => {
-  const root = mkdtempSync(join(tmpdir(), "sideband-door-"));
-  context.after(() => rmSync(root, { recursive: true }));
+  const root = temporaryFolder(context);
   // The whole path has fewer than 100 characters and more than 108 bytes.
   const folder = join(root, "é".repeat(99 - join(root, "/door.sock").length));
   mkdirSync(folder);
@@ -99,8 +99,7 @@ test("on Windows the door is a named pipe, one for all spellings of a folder and
 });
 
 test("a socket's address has at most 103 bytes, as macOS takes them", (context) => {
-  const root = mkdtempSync(join(tmpdir(), "sideband-door-"));
-  context.after(() => rmSync(root, { recursive: true }));
+  const root = temporaryFolder(context);
   for (const addressLength of [60, 99, 100, 101, 103, 104, 105]) {
     const folder = join(root, "x".repeat(addressLength - join(root, "/door.sock").length - 1));
     mkdirSync(folder);

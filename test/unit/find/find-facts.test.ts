@@ -8,6 +8,7 @@ import { atOnce } from "../../../src/base/slices.ts";
 import { FactIndex, type FindableFact, findFacts } from "../../../src/find/find-facts.ts";
 import { QueryWords, similarityOf } from "../../../src/find/query-words.ts";
 import { stemOf, wordsOf } from "../../../src/find/words.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import {
   LIFE_FACTS,
   LIFE_QUESTIONS,
@@ -160,10 +161,7 @@ test("places that were not asked for come after an equal fact, and are found", (
   const here = fact("TASK.next", "paint the fence");
   const there = { ...here, isElsewhere: true };
   const found = atOnce(findFacts([there, here], "fence", 10));
-  assert.deepEqual(
-    found.map((one) => one.fact),
-    [here, there],
-  );
+  assert.deepEqual(fieldsOf(found, "fact"), [here, there]);
   const better = { ...fact("TASK.fence_paint", "green"), isElsewhere: true };
   const weak = fact("NOTE.today", "paint");
   assert.equal(labelsFor([weak, better], "fence paint")[0], "TASK.fence_paint");

@@ -13,6 +13,7 @@ import type { Route } from "../../../src/http/request/route.ts";
 import { eventRoutes } from "../../../src/http/routes/events.ts";
 import type { HttpServices } from "../../../src/http/services.ts";
 import { type EventMessage, UserEvents } from "../../../src/memory/events.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { repliesOf, routeAt, serveRoutes, test, untilEnd } from "./served-routes.ts";
 
@@ -94,10 +95,7 @@ for (const { name, fail, logged } of [
     socket.destroy();
     await until(() => bodyBytes() === 0);
     await new Promise(setImmediate);
-    assert.deepEqual(
-      errors.map(({ message }) => message),
-      logged,
-    );
+    assert.deepEqual(fieldsOf(errors, "message"), logged);
     assert.deepEqual([recentErrors(), (call!.end as ServerResponse).headersSent], [[], false]);
     for (const status of [200, 500]) assert.equal(countOf(`method="POST",route="/",status="${status}"`), 0);
   });

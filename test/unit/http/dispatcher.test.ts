@@ -7,6 +7,7 @@ import { Failure } from "../../../src/base/errors.ts";
 import { Answer } from "../../../src/http/request/answer.ts";
 import type { Call } from "../../../src/http/request/call.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { later, until } from "../../fixtures/waiting.ts";
 import { dispatchRoutes, NOW_MS, repliesOf, routeAt, serveRoutes, test, untilEnd } from "./served-routes.ts";
 
@@ -80,10 +81,7 @@ test("of what a client may expect, only 100-continue is understood", async (cont
   const { ask, open } = await serveRoutes(context, [routeAt("/", () => ({}))]);
   assert.deepEqual(refusedParam(await ask(get("/", "Expect: more"))), [400, "invalid_request", "Expect"]);
   const replies = await repliesOf(open(`${get("/", "Expect: 100-Continue")}\r\n\r\n`), 2);
-  assert.deepEqual(
-    replies.map(({ status }) => status),
-    [100, 200],
-  );
+  assert.deepEqual(fieldsOf(replies, "status"), [100, 200]);
 });
 
 test("who calls is checked first, then the query, and a page takes any query", async () => {
@@ -254,10 +252,7 @@ test("what a handler throws is a problem; what nobody expected is logged and say
     assert.ok(!text.includes("1234"));
     assert.equal(countOf(`method="GET",route="${path}",status="500"`), 1);
   }
-  assert.deepEqual(
-    errors.map(({ message }) => message),
-    ["unexpected error", "unexpected error"],
-  );
+  assert.deepEqual(fieldsOf(errors, "message"), ["unexpected error", "unexpected error"]);
   const noted = { at: new Date(NOW_MS).toISOString(), method: "GET", status: 500, request_id: "one" };
   assert.deepEqual(recentErrors(), [
     { ...noted, route: "/unexpected-later", code: "internal_error" },
@@ -343,9 +338,9 @@ test("an answer that cannot be sent is logged, and its connection cut", async (c
   const cut = (text: string) => untilEnd(open(text)).catch((error) => error.code);
   assert.ok(["", "ECONNRESET"].includes(await cut(`${get("/now")}\r\n\r\n`)));
   assert.ok(["", "ECONNRESET"].includes(await cut(`${post("/later", "[1]")}\r\n\r\n[1]`)));
-  assert.deepEqual(
-    errors.map(({ message }) => message),
-    ["an answer could not be sent", "an answer could not be sent"],
-  );
+  assert.deepEqual(fieldsOf(errors, "message"), [
+    "an answer could not be sent",
+    "an answer could not be sent",
+  ]);
   assert.equal(bodyBytes(), 0);
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import {
   type ClientRequest,
   type IncomingMessage,
@@ -10,18 +10,17 @@ import {
   request,
   type ServerResponse,
 } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Door } from "../../../src/http/access/door.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 const GUARD_INTERVAL_MS = 1_000;
 
 async function openDoor(context: TestContext, handle: RequestListener) {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-door-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   const path = join(folder, "door.sock");
   const door = new Door();
   await door.open(handle, path, () => true);

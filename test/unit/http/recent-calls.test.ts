@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallHistory } from "../../../src/http/request/recent-calls.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 
 test("the last fifty errors are kept with time, method, route, status, code and id, the newest first", () => {
   let nowMs = Date.parse("2026-11-15T00:00:00Z");
@@ -49,7 +50,7 @@ test("the last hundred requests of keys are kept with the account and the key", 
     requests.add({ method: "GET", routePath: "/facts", id: `${i}` }, 200, i, caller);
   const listed = requests.list(({ account, keyId }) => ({ account, key_id: keyId }));
   assert.deepEqual(
-    listed.map(({ request_id }) => request_id),
+    fieldsOf(listed, "request_id"),
     Array.from({ length: 100 }, (_, i) => `${249 - i}`),
   );
   assert.deepEqual([listed[0].account, listed[0].key_id], ["acme", "k1"]);

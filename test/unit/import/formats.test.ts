@@ -11,6 +11,7 @@ import { RefusedValueError, sanitizeValue } from "../../../src/agent-side/secret
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { decodedText, type FormatName, readFormat } from "../../../src/import/formats.ts";
 import { type LocatedValue, locatedJson } from "../../../src/import/located-json.ts";
+import { rowsOf } from "../../fixtures/fields.ts";
 
 const MEMORIES = new URL("../../fixtures/memories/", import.meta.url);
 const OWN = { label: "FAMILY.wife", description: "her name", example: "" };
@@ -239,10 +240,7 @@ test("an export of Sideband: one user's facts with their places and ends, and th
   assert.deepEqual(found, ["3 USER.name=Ada", "3 TASK.next=weave"]);
   const { scope, project, expiresAt } = findings.facts[1];
   assert.deepEqual([scope, project, expiresAt], ["worktree", "loom/x", "2099-01-01T00:00:00.000Z"]);
-  assert.deepEqual(
-    findings.labels?.map(({ label, maxBytes }) => [label, maxBytes]),
-    [["TRIP.goal", 40]],
-  );
+  assert.deepEqual(rowsOf(findings.labels, "label", "maxBytes"), [["TRIP.goal", 40]]);
   assert.throws(() => read(text, undefined, "eve"), /2 users \(ada, bob\)/);
   assert.equal(
     read(

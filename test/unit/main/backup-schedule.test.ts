@@ -1,30 +1,21 @@
 /** Backups by a schedule, and that a restored backup forgets again whom the service had erased since. */
 
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readConfig } from "../../../src/config.ts";
 import { backupSchedule } from "../../../src/main/backup-schedule.ts";
 import { startService } from "../../../src/main/service.ts";
 import { write } from "../../conformance/store-under-test.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { run } from "../cli/run-command.ts";
 
 const HOUR_MS = 3_600_000;
 
 async function setUp(context: TestContext, settings: Record<string, string> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-schedule-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   const backups = join(folder, "backups");
   const time = { nowMs: Date.parse("2026-11-18T20:00:00Z") };
   const configOf = (data: string) =>

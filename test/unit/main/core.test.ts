@@ -2,16 +2,15 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readConfig } from "../../../src/config.ts";
 import { openCore } from "../../../src/main/core.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 test("the last use of a key is noted although the process stops before the next round", async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-core-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   const open = () => openCore(readConfig({ SIDEBAND_DATA: folder }), { create: true });
   const first = await open();
   const { key, record } = await first.keys.create({ account: "acme" });
@@ -25,8 +24,7 @@ test("the last use of a key is noted although the process stops before the next 
 });
 
 test("the owner of a data folder removes what a killed process left of its secrets", async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-core-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   const { pid } = spawnSync(process.execPath, ["-e", ""]);
   writeFileSync(join(folder, `master.key.${pid}.new`), "");
   await (await openCore(readConfig({ SIDEBAND_DATA: folder }), { create: true })).close();

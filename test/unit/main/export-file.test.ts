@@ -1,13 +1,13 @@
 /** Files that replace an earlier one: whatever step fails, there is a whole file, the old or the new, and no draft. */
 
 import assert from "node:assert/strict";
-import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs, { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { writeUserFile } from "../../../src/agents/user-file.ts";
 import { writeWhole } from "../../../src/main/export-file.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 async function* lines(): AsyncGenerator<string> {
   yield "new\n";
@@ -19,8 +19,7 @@ async function afterFailing(
   step: "fsyncSync" | "renameSync",
   write: (path: string) => unknown,
 ): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-last-step-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   const path = join(folder, "file");
   writeFileSync(path, "old\n");
   context.mock.method(fs, step, () => {

@@ -7,11 +7,11 @@ import { test } from "node:test";
 import { OwnerClient } from "../../../src/door-client/owner-client.ts";
 import { LocalPage } from "../../../src/main/local-page.ts";
 import { openerOf } from "../../../src/main/open-page.ts";
+import { endAfter } from "../../fixtures/ends.ts";
 import { startRunning } from "../../http/running-service.ts";
 
 test("a call counts as use of the page, and its stream of events does not", async (context) => {
-  const running = await startRunning({}, undefined, { warm: false });
-  context.after(() => running.end());
+  const running = endAfter(context, await startRunning({}, undefined, { warm: false }));
   const client = OwnerClient.of(running.folder);
   const page = new LocalPage({ send: (sent) => client.send(sent), account: "acme", hash: "" });
   context.after(() => page.close());

@@ -1,12 +1,12 @@
 /** What the operator is told of a database, or of a data folder, that cannot be used. */
 
 import assert from "node:assert/strict";
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ConfigError, Failure } from "../../../src/base/errors.ts";
 import { DatabaseAwayError, databaseError, folderError, isAbout } from "../../../src/main/operator-errors.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 const fault = (code: string, message: string) => Object.assign(new Error(message), { code });
 const unavailable = (cause: Error) => new Failure("store_unavailable", "The database is away.", { cause });
@@ -107,8 +107,7 @@ test("an error of the system is one about the folder, with advice; another error
 });
 
 test("a file of another user is named with its owner, and who must own the folder", (context) => {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-foreign-"));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(context);
   const isRoot = process.getuid!() === 0;
   const path = isRoot ? join(folder, "size") : "/etc/passwd";
   if (isRoot) {

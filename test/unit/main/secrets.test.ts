@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import fs, { fstatSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, { fstatSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { adminTokens, masterKeys, removeLeftSecrets } from "../../../src/main/secrets.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 
 const OLD = "0a".repeat(32);
 const NEW = "0b".repeat(32);
@@ -19,28 +20,19 @@ const configOf = (dataFolder: string, masterKey?: string) => ({
   databaseUrl: undefined,
 });
 
-function newFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-secrets-"));
-  context.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
 test("after a rotation the master key that stands last writes, and those before it still read", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   writeFileSync(join(folder, "master.key"), `# rotated\n3 ${OLD}\n1 ${NEW}\n`);
   for (const setting of [undefined, `3:${OLD},1:${NEW}`]) {
     const ring = new KeyRing(masterKeys(configOf(folder, setting)));
     const alone = new KeyRing(masterKeys(configOf(folder, `1:${NEW}`)));
     assert.deepEqual(ring.writing("acme"), alone.writing("acme"));
-    assert.deepEqual(
-      ring.reading("acme").map(({ id }) => id),
-      [3, 1],
-    );
+    assert.deepEqual(fieldsOf(ring.reading("acme"), "id"), [3, 1]);
   }
 });
 
 test("secrets are made once, and only their owner can read them", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const first = [masterKeys(configOf(folder)), adminTokens(folder, undefined)];
   assert.deepEqual([masterKeys(configOf(folder)), adminTokens(folder, undefined)], first);
   for (const name of ["master.key", "admin.token"])
@@ -48,7 +40,7 @@ test("secrets are made once, and only their owner can read them", (context) => {
 });
 
 test("a secret is on disk before it has its name, and its name before it is used, whoever made it", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const { fsyncSync, linkSync } = fs;
   const steps: (number | "link")[] = [];
   context.mock.method(fs, "fsyncSync", (descriptor: number) => {
@@ -73,7 +65,7 @@ test("a secret is on disk before it has its name, and its name before it is used
 });
 
 test("the drafts that killed processes left are removed, and no other file", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const { pid: ended } = spawnSync(process.execPath, ["-e", ""]);
   const left = [`master.key.${ended}.new`, `admin.token.${ended}.new`, `admin.token.${process.pid}.new`];
   // Of a living process, and what is not a draft of ours.
@@ -84,7 +76,7 @@ test("the drafts that killed processes left are removed, and no other file", (co
 });
 
 test("a master key that is refused is not part of the message", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   for (const setting of [`${OLD}ff`, `300:${OLD}`, `1:${OLD},1:${NEW}`]) {
     assert.throws(
       () => masterKeys(configOf(folder, setting)),

@@ -1,8 +1,7 @@
 /** Periodic work, a start that fails half-way, and what a restore does not touch. */
 
 import assert from "node:assert/strict";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pino } from "pino";
@@ -16,17 +15,12 @@ import { type Service, startService } from "../../../src/main/service.ts";
 import { startUpkeep } from "../../../src/main/upkeep.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store-under-test.ts";
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 const NOBODY = 65_534;
 
-function newFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-upkeep-"));
-  context.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
 test("the bytes of what was forgotten leave the disk after the time of the setting, and not before", async (context) => {
-  const data = newFolder(context);
+  const data = temporaryFolder(context);
   context.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.UTC(2026, 10, 15) });
   const config = readConfig(
     {},
@@ -69,7 +63,7 @@ test("the bytes of what was forgotten leave the disk after the time of the setti
 
 test("a clock that is wrong at the start ends no fact and forgets no request, unless it stays so for an hour", async (context) => {
   const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
-  const data = newFolder(context);
+  const data = temporaryFolder(context);
   const startMs = Date.UTC(2026, 10, 15);
   context.mock.timers.enable({ apis: ["setInterval", "Date"], now: startMs });
   const config = readConfig({}, { SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "warn" });
@@ -179,7 +173,7 @@ test("a compaction that fails is tried again less and less often, one that succe
 });
 
 test("a folder that somebody has open is not restored from", async (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const open = { folder: join(folder, "open"), create: true, queueMax: 10, metrics: new Metrics() };
   const store = await LmdbStore.open(open);
   await store.write(write("ada", [[0, "Ada"]]));
@@ -189,7 +183,7 @@ test("a folder that somebody has open is not restored from", async (context) => 
 });
 
 test("a service that cannot open its door gives its port and its folder back", async (context) => {
-  const data = newFolder(context);
+  const data = temporaryFolder(context);
   const port = await freePort();
   const config = readConfig(
     {},
@@ -210,7 +204,7 @@ async function newBackup(folder: string): Promise<string> {
 }
 
 test("where the lock of a backup fails, nothing is restored", async (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const backup = await newBackup(folder);
   mkdirSync(join(backup, "owner.lock"));
   assert.throws(() => restoreBackup(backup, join(folder, "new")), /cannot lock .*EISDIR/);
@@ -218,7 +212,7 @@ test("where the lock of a backup fails, nothing is restored", async (context) =>
 });
 
 test("a backup that cannot be written to needs no lock", async (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const backup = await newBackup(folder);
   chmodSync(backup, 0o500);
   const isRoot = process.geteuid?.() === 0;

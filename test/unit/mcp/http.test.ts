@@ -154,16 +154,6 @@ test("a visit is kept in mind until its answer has been sent or its client has g
   assert.equal(abort.mock.callCount(), 0);
 });
 
-test("a stream ends with its key", async (context) => {
-  const { initialize, openStream, watched } = await setUp(context);
-  const session = await initialize();
-  watched.clear();
-  const { body } = await openStream(session);
-  assert.equal(watched.size, 1);
-  for (const end of watched) end();
-  await new Response(body).text();
-});
-
 test("a client that is bound to a user reaches no other, by tool, resource or prompt", async (context) => {
   const { ask } = await setUp(context);
   const attempts = [
@@ -274,23 +264,4 @@ test("a client writes under the name it gave itself, in the project that it name
   Object.assign(place, { project: undefined, include: "both" });
   assert.doesNotMatch(await read(), /PROJ/);
   assert.match(await read(), /\[MEM\]/);
-});
-
-test("a key that reads alone writes nothing, and one of a user reaches no other and adds no label", async (context) => {
-  const { place, ask } = await setUp(context);
-  const call = async (name: string, more: object) =>
-    (await ask(undefined, "tools/call", { name, arguments: more })).text();
-  Object.assign(place, { caller: { ...CALLER, access: "read" } });
-  const fact = { user_id: "ada", label: "USER.os", value: "Plan 9" };
-  assert.match(await call("remember", fact), /Tool remember not found/);
-  const { result } = await answerOf(await ask(undefined, "tools/list", {}));
-  assert.deepEqual(
-    result.tools.map(({ name }: { name: string }) => name),
-    ["recall", "find", "history"],
-  );
-  assert.match(await call("recall", { user_id: "ada" }), /the name of ada/);
-  Object.assign(place, { caller: { ...CALLER, user: "ada" } });
-  assert.match(await call("recall", { user_id: "eve" }), /user_not_allowed/);
-  const label = { user_id: "ada", label: "FAMILY.wife", description: "her name" };
-  assert.match(await call("add_label", label), /Tool add_label not found/);
 });

@@ -6,7 +6,7 @@ import type { McpVisit } from "../../../src/http/services.ts";
 import { McpHttp } from "../../../src/mcp/http.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import { settled } from "../blockwork/fake-workers.ts";
-import { ACCOUNT, memoryServices } from "../memory/memory-services.ts";
+import { ACCOUNT, auditFor, memoryServices } from "../memory/memory-services.ts";
 
 export const CALLER = {
   account: ACCOUNT,
@@ -64,6 +64,7 @@ export async function setUp(context: TestContext, caller: Caller = CALLER) {
       },
       body,
       failureOf: (error) => error as Failure,
+      audit: auditFor(services),
     });
   /** Bound to a user, unless there is none. */
   const ask = (userId: string | undefined, method: string, params: object, session?: string) =>

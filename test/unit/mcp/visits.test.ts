@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { McpServer } from "@modelcontextprotocol/server";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { ACCOUNT, caller } from "../memory/memory-services.ts";
 import { answerOf, setUp, USERS } from "./visitor.ts";
 
@@ -30,10 +31,7 @@ test("a server that has answered a visit answers the next, for whomever it is", 
       assert.match(read.result.contents[0].text, new RegExp(`the name of ${user}`));
       assert.match((await visit(other, "resources/read", { uri })).error.message, /not found/);
       const { resources } = (await visit(user, "resources/list", {})).result;
-      assert.deepEqual(
-        resources.map((resource: { uri: string }) => resource.uri),
-        [uri],
-      );
+      assert.deepEqual(fieldsOf(resources, "uri"), [uri]);
       const { resourceTemplates } = (await visit(user, "resources/templates/list", {})).result;
       assert.deepEqual(resourceTemplates, []);
     }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readContext } from "../../../src/memory/context.ts";
 import { readPresentedBlock } from "../../../src/memory/reading.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { memoryServices, requester } from "./memory-services.ts";
 
 test("a context is the same object as long as the facts stay as they are", async (context) => {
@@ -22,10 +23,7 @@ test("a context after a write is a new one, and holds what was written in its bl
   await write("ada", "Grace");
   const after = await readContext(services, requester, { userId: "ada" });
   assert.notEqual(after, before);
-  assert.deepEqual(
-    after.facts.map(({ value }) => value),
-    ["Grace"],
-  );
+  assert.deepEqual(fieldsOf(after.facts, "value"), ["Grace"]);
   const { facts } = await readPresentedBlock(services, requester, { userId: "ada", block: after.text });
   assert.deepEqual(facts, [{ label: "USER.name", channel: 0, value: "Grace", mark: "current" }]);
 });
@@ -61,10 +59,7 @@ test("the index alone has the facts with their labels, and no block is built for
   const none = { text: "", overflow: [], carriers: { used: 0, max: 480 } };
   const indexOf = (userId: string) => readContext(services, requester, { userId }, "index");
   const facts = factsOf("ada");
-  assert.deepEqual(
-    facts.map(({ label }) => label),
-    ["USER.name", "USER.project"],
-  );
+  assert.deepEqual(fieldsOf(facts, "label"), ["USER.name", "USER.project"]);
   assert.deepEqual(await indexOf("ada"), { ...none, userId: "ada", facts });
   assert.deepEqual(await indexOf("eve"), { ...none, userId: "eve", facts: [] });
   assert.equal(workers.countOf("code"), 0);

@@ -8,6 +8,7 @@ import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { type EncodeInput, encodeFacts } from "../../../src/memory/encode.ts";
 import { addLabel } from "../../../src/memory/label-terms.ts";
 import type { UserState } from "../../../src/memory/ports.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import { numberOf, viewOf } from "../../fixtures/views.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { ACCOUNT, caller, memoryServices, NEW_LABEL } from "./memory-services.ts";
@@ -192,10 +193,7 @@ test("two API keys can use the same Idempotency-Key, one after the other and at 
   const other = { ...caller, keyId: "key2" };
   const once = (by: Caller, value: string) => encode([{ ...NAME, value }], { idempotencyKey: "once" }, by);
   const results = await Promise.all([once(caller, "Ada"), once(other, "Grace")]);
-  assert.deepEqual(
-    results.map(({ replayed }) => replayed),
-    [false, false],
-  );
+  assert.deepEqual(fieldsOf(results, "replayed"), [false, false]);
   assert.equal((await once(other, "Grace")).replayed, true);
 });
 
@@ -296,13 +294,10 @@ test("an answer that is repeated has the ends of the first, also when they have 
       idempotencyKey,
     });
   const first = await written("once");
-  assert.deepEqual(
-    first.facts.map(({ place, expiresAtMs }) => [place, expiresAtMs]),
-    [
-      ["", null],
-      ["loom", NOON_MS + 1000],
-    ],
-  );
+  assert.deepEqual(rowsOf(first.facts, "place", "expiresAtMs"), [
+    ["", null],
+    ["loom", NOON_MS + 1000],
+  ]);
   clock.advance(999);
   assert.deepEqual(await written("once"), { ...first, replayed: true });
   clock.advance(1);

@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { eraseAgain, erasuresIn, notedErasures } from "../../../src/memory/erasures.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
+import { disown } from "../../../src/memory/project-sharing.ts";
+import { projectUser, sharedPlace } from "../../../src/memory/shared-places.ts";
+import { SharedProjects } from "../../../src/memory/shared-projects.ts";
 import { keyRecord } from "../../conformance/store-under-test.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, memoryServices } from "./memory-services.ts";
@@ -45,7 +48,7 @@ test("an erasure is noted before it is done, with its moment and a hash, and wit
 });
 
 test("who has a connected application and no fact is noted too, and a restored connection ends again", async (context) => {
-  const { noted, lines, store, keyRing } = await setUp(context);
+  const { noted, lines, store, keyRing, clock } = await setUp(context);
   const grant = { keyId: "k1", resource: "https://m.example/mcp", client: "c", returnsTo: "app.example" };
   const record = {
     ...keyRecord("g1", ACCOUNT, { user: "gil", prefix: "sba_" }),
@@ -56,12 +59,12 @@ test("who has a connected application and no fact is noted too, and a restored c
   assert.deepEqual([erased?.connections, erased?.facts, lines.length], [1, 0, 1]);
   assert.equal(await store.addKey(record), "added");
   const erasures = erasuresIn(lines.join(""));
-  assert.deepEqual(await eraseAgain({ store, keyRing }, erasures), { erased: 1, unreadable: 0 });
+  assert.deepEqual(await eraseAgain({ store, keyRing, clock }, erasures), { erased: 1, unreadable: 0 });
   assert.equal(await store.readKey("g1"), undefined);
 });
 
 test("who is on the list is forgotten again, with a project alone where that was erased, and nobody else", async (context) => {
-  const { noted, lines, store, keyRing, write } = await setUp(context);
+  const { noted, lines, store, keyRing, clock, write } = await setUp(context);
   await noted.forgetUser(ACCOUNT, "ada");
   await noted.forgetUser(ACCOUNT, "bob", "loom");
   // As a restored backup has them.
@@ -69,25 +72,76 @@ test("who is on the list is forgotten again, with a project alone where that was
   const back = ["loom/tree", "loom"].map((place) => ({ place, label: "USER.name", value: "Bob" }));
   for (const change of back) await store.write({ ...viewOf("bob"), changes: [change] });
   const erasures = erasuresIn(lines.join(""));
-  assert.deepEqual(await eraseAgain({ store, keyRing }, erasures), { erased: 2, unreadable: 0 });
+  assert.deepEqual(await eraseAgain({ store, keyRing, clock }, erasures), { erased: 2, unreadable: 0 });
   assert.equal(store.readUser(viewOf("ada")), undefined);
   assert.ok(store.readUser(viewOf("eve")));
   assert.deepEqual(await store.listPlaces(ACCOUNT, "bob"), ["", "tent"]);
   assert.deepEqual(
-    await eraseAgain({ store, keyRing }, erasures),
+    await eraseAgain({ store, keyRing, clock }, erasures),
     { erased: 0, unreadable: 0 },
     "it may be repeated",
   );
 });
 
+test("a name that a restored backup has in what is shared goes again, also of one who has nothing else", async (context) => {
+  const { noted, lines, store, keyRing, clock, write } = await setUp(context);
+  await store.changeProject(ACCOUNT, { project: "loom", members: null, createdAtMs: 1 });
+  const at = sharedPlace("loom");
+  const team = projectUser("loom");
+  const bySomeone = async (userId: string, value: string | null) => {
+    const view = { ...viewOf(userId), places: ["", at, "loom"], shared: { project: "loom" } };
+    await store.write({ ...view, changes: [{ place: at, label: "PROJ.goal", value, keepHistory: true }] });
+  };
+  // As it is before the erasures, and again in the restored backup.
+  const writeAll = async () => {
+    await write("ada", "Ada");
+    for (const [userId, value] of [
+      ["ada", "hers"],
+      ["kay", "kay's"],
+      ["bob", "bob's"],
+      ["lin", null],
+    ] as const)
+      await bySomeone(userId, value);
+  };
+  const names = async () => {
+    const { facts, earlier } = (await store.readLife(ACCOUNT, team, { nowMs: clock.now() }))!;
+    return [...earlier, ...facts].map(({ value, author, ...more }) => [
+      value,
+      author,
+      "endedBy" in more ? more.endedBy : undefined,
+    ]);
+  };
+  await writeAll();
+  const services = { store: noted, clock, projects: new SharedProjects(store) };
+  for (const userId of ["ada", "kay", "lin"]) await disown(services, ACCOUNT, userId);
+  await noted.forgetUser(ACCOUNT, "ada");
+  const erasures = erasuresIn(lines.join(""));
+  assert.deepEqual(new Set(erasures.map(({ hash }) => hash)).size, 3);
+  await store.forgetUser(ACCOUNT, team);
+  await writeAll();
+  assert.deepEqual(await eraseAgain({ store, keyRing, clock }, erasures), { erased: 3, unreadable: 0 });
+  assert.deepEqual(await names(), [
+    ["hers", undefined, undefined],
+    ["kay's", undefined, undefined],
+    ["bob's", "bob", undefined],
+  ]);
+  assert.equal(store.readUser(viewOf("ada")), undefined);
+});
+
 test("a hash of another master key tells nothing, and is counted; a line that was cut off is left out", async (context) => {
-  const { noted, lines, store, write } = await setUp(context);
+  const { noted, lines, store, clock, write } = await setUp(context);
   await noted.forgetUser(ACCOUNT, "ada");
   await write("ada", "Ada");
   const other = new KeyRing([{ id: 8, material: new Uint8Array(32).fill(8) }]);
   const erasures = erasuresIn(`${lines[0]}${lines[0].slice(0, 50)}`);
-  assert.deepEqual(await eraseAgain({ store, keyRing: other }, erasures), { erased: 0, unreadable: 1 });
+  assert.deepEqual(await eraseAgain({ store, keyRing: other, clock }, erasures), {
+    erased: 0,
+    unreadable: 1,
+  });
   const impostor = new KeyRing([{ id: 7, material: new Uint8Array(32).fill(9) }]);
-  assert.deepEqual(await eraseAgain({ store, keyRing: impostor }, erasures), { erased: 0, unreadable: 0 });
+  assert.deepEqual(await eraseAgain({ store, keyRing: impostor, clock }, erasures), {
+    erased: 0,
+    unreadable: 0,
+  });
   assert.ok(store.readUser(viewOf("ada")));
 });

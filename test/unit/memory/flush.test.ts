@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { flushUser } from "../../../src/memory/flush.ts";
 import { readPresentedBlock } from "../../../src/memory/reading.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { settled } from "../blockwork/fake-workers.ts";
 import { forgedCode, memoryServices, requester, valueTooLargeForABlock } from "./memory-services.ts";
 
@@ -36,10 +37,7 @@ test("wrong code bits under a right checksum are found out, and the block is reb
   assert.equal(lossless, true);
   assert.equal(workers.countOf("assemble"), 2);
   const { facts } = await readPresentedBlock(services, requester, { ...input, block });
-  assert.deepEqual(
-    facts.map(({ value }) => value),
-    ["Ada", "London"],
-  );
+  assert.deepEqual(fieldsOf(facts, "value"), ["Ada", "London"]);
 });
 
 test("a block that is read back with another value is not lossless", async (context) => {

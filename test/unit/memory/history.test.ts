@@ -14,6 +14,7 @@ import {
 } from "../../../src/memory/history.ts";
 import { addLabel } from "../../../src/memory/label-terms.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, caller, memoryServices, requester } from "./memory-services.ts";
 
@@ -117,10 +118,7 @@ test("a value that is written and forgotten in one millisecond is in the changes
       events.push(...page.events);
       isMore = page.isMore;
     }
-    assert.deepEqual(
-      events.map(({ kind }) => kind),
-      ["forgotten", "written"],
-    );
+    assert.deepEqual(fieldsOf(events, "kind"), ["forgotten", "written"]);
     assert.equal(pages, 2 / limit);
   }
 });
@@ -262,21 +260,15 @@ test("what has expired stays away when a user is put back, and what comes back h
   clock.advance(6000);
   await write("later");
   const { changes } = await rollBack(1500);
-  assert.deepEqual(
-    changes.map(({ label: of, to }) => [of, to]),
-    [
-      [label, null],
-      ["USER.os", "long"],
-      ["KITCHEN.tea", "oolong"],
-    ],
-  );
-  assert.deepEqual(
-    factsOf(userId).map(({ value, expiresAtMs }) => [value, expiresAtMs]),
-    [
-      ["oolong", 1_000 + 3_600_000],
-      ["long", 1_000 + 1_000_000],
-    ],
-  );
+  assert.deepEqual(rowsOf(changes, "label", "to"), [
+    [label, null],
+    ["USER.os", "long"],
+    ["KITCHEN.tea", "oolong"],
+  ]);
+  assert.deepEqual(rowsOf(factsOf(userId), "value", "expiresAtMs"), [
+    ["oolong", 1_000 + 3_600_000],
+    ["long", 1_000 + 1_000_000],
+  ]);
 });
 
 test("a project is put back with its worktrees, and the person's own facts stay", async (context) => {
@@ -288,10 +280,7 @@ test("a project is put back with its worktrees, and the person's own facts stay"
   await write("tree", { project: "loom/tree", scope: "worktree" });
   await write("other", { project: "loomed", scope: "project" });
   const { changes } = await rollBack(0, { project: "loom" });
-  assert.deepEqual(
-    changes.map(({ place }) => place),
-    ["loom", "loom/tree"],
-  );
+  assert.deepEqual(fieldsOf(changes, "place"), ["loom", "loom/tree"]);
   assert.deepEqual(await history("loom/tree"), ["", "person"]);
   assert.deepEqual((await rollBack(0)).changes.length, 2);
 });

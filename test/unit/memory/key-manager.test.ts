@@ -5,6 +5,7 @@ import { type TestContext, test } from "node:test";
 import { hashOfKey } from "../../../src/memory/key-format.ts";
 import { KeyManager } from "../../../src/memory/key-manager.ts";
 import type { KeyRequest } from "../../../src/memory/records.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 import { temporaryStore } from "./memory-services.ts";
 
@@ -253,10 +254,7 @@ test("an approval that joins needs an account that exists", async (context) => {
   assert.deepEqual([await keys.list(), await keys.accounts()], [[], []]);
   await keys.create({ account: "acme" });
   assert.equal((await join("acme")).record.account, "acme");
-  assert.deepEqual(
-    (await keys.accounts()).map(({ keys }) => keys),
-    [2],
-  );
+  assert.deepEqual(fieldsOf(await keys.accounts(), "keys"), [2]);
 });
 
 test("a request that is declined, approved or unknown cannot be approved, and no key is made", async (context) => {

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Failure } from "../../../src/base/errors.ts";
 import { atOnce } from "../../../src/base/slices.ts";
+import type { FoundFact } from "../../../src/memory/law/found-user.ts";
 import { pastOf } from "../../../src/memory/law/imports.ts";
 import * as law from "../../../src/memory/law/law.ts";
-import { type FoundFact, UserMemory } from "../../../src/memory/law/user-memory.ts";
+import { UserMemory } from "../../../src/memory/law/user-memory.ts";
 import type { Change, FactRecord, PastValue, WriteRequest } from "../../../src/memory/ports.ts";
 import { labelAt } from "../../fixtures/views.ts";
 

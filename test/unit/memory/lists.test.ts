@@ -7,6 +7,7 @@ import { factHistory, restoreFact } from "../../../src/memory/history.ts";
 import { addLabel } from "../../../src/memory/label-terms.ts";
 import { changeList, type ItemInput } from "../../../src/memory/lists.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, caller, memoryServices, NEW_LABEL, requester } from "./memory-services.ts";
 
@@ -95,10 +96,7 @@ test("with its last item a list is forgotten, and its history stays", async (con
   assert.deepEqual(await remove("npm", once), { ...gone, replayed: true });
   await assert.rejects(remove("npm"), { code: "fact_not_found", extra: { param: "label" } });
   const { revisions } = await factHistory(services, ACCOUNT, list);
-  assert.deepEqual(
-    revisions.map(({ value }) => value),
-    ["npm", "jq; npm", "jq"],
-  );
+  assert.deepEqual(fieldsOf(revisions, "value"), ["npm", "jq; npm", "jq"]);
 });
 
 test("what is not in a list cannot be removed, and the answer says what is", async (context) => {

@@ -8,6 +8,7 @@ import { type EventMessage, type NumberedEvent, UserEvents } from "../../../src/
 import { forgetUser } from "../../../src/memory/facts.ts";
 import { LocalEvents } from "../../../src/memory/local-events.ts";
 import type { Store, WriteRequest } from "../../../src/memory/ports.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
@@ -64,7 +65,7 @@ test("an event says whose fact it is, where, which revision, who wrote it and wh
   });
   assert.equal(told.at(-1)?.event.place, "");
   assert.deepEqual(
-    told.map(({ number }) => number),
+    fieldsOf(told, "number"),
     told.map((_, i) => i + 1),
   );
 });

@@ -14,6 +14,8 @@ import { BlockScheduler } from "../../../src/blockwork/block-scheduler.ts";
 import { BlockWork } from "../../../src/blockwork/block-work.ts";
 import { codeOf, type FactCode } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
+import type { McpVisit } from "../../../src/http/services.ts";
+import { Audit } from "../../../src/memory/audit.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import { Blocks } from "../../../src/memory/blocks.ts";
 import { sealedIds } from "../../../src/memory/event-ids.ts";
@@ -44,6 +46,12 @@ export const caller: Caller = {
   user: null,
   access: "write",
 };
+
+/** Notes of what is called without a request. */
+export function auditFor(services: MemoryServices): McpVisit["audit"] {
+  const source = { address: "", requestId: "test" };
+  return (operation, of) => new Audit(services).note(operation, source, { account: ACCOUNT, ...of });
+}
 
 /** The terms of a label that asks nothing of its values. */
 export const NEW_LABEL: NewLabel = {

@@ -3,10 +3,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { Audit } from "../../../src/memory/audit.ts";
 import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
+import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { compareStores, moveStore } from "../../../src/memory/move.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import { changesOf, labelAt, viewOf } from "../../fixtures/views.ts";
 import { NEW_LABEL, temporaryStore } from "./memory-services.ts";
 import { KEY as LINE_KEY, REQUEST as LINE_REQUEST } from "./transfer-lines.ts";
@@ -14,6 +17,7 @@ import { KEY as LINE_KEY, REQUEST as LINE_REQUEST } from "./transfer-lines.ts";
 const KEY = { ...LINE_KEY, expiresAtMs: null, revokedAtMs: 2 };
 const REQUEST = { ...LINE_REQUEST, status: "declined", decidedAtMs: 5 } as const;
 const USED = { keyId: "key1", month: "2026-11", day: "2026-11-30", limit: null };
+const MASTER = new KeyRing([{ id: 1, material: new Uint8Array(32) }]);
 const LATER_MS = Date.parse("2027-01-01T00:00:00Z");
 
 const write = (store: Store, userId: string, facts: readonly (readonly [number, string])[], nowMs: number) =>
@@ -59,13 +63,10 @@ test("everything but the demo is copied, and nothing differs", async (context) =
   assert.deepEqual(await to.listKeyRequests(), [REQUEST]);
   assert.equal(to.readUser(viewOf("demo", DEMO_ACCOUNT)), undefined);
   const { facts } = (await to.readUser(viewOf("ada")))!;
-  assert.deepEqual(
-    facts.map(({ label, value, updatedAtMs }) => [label, value, updatedAtMs]),
-    [
-      ["USER.language", "English", 1000],
-      ["USER.name", "Ada", 1000],
-    ],
-  );
+  assert.deepEqual(rowsOf(facts, "label", "value", "updatedAtMs"), [
+    ["USER.language", "English", 1000],
+    ["USER.name", "Ada", 1000],
+  ]);
 });
 
 test("values that were written after the clock was set back come over in the order of their writing", async (context) => {
@@ -88,10 +89,7 @@ test("values that were written after the clock was set back come over in the ord
   await change(2, "b", 8_500);
   assert.deepEqual((await move(from, to)).differences, []);
   const state = await to.readUser(viewOf("ada", "acme", { nowMs: LATER_MS }));
-  assert.deepEqual(
-    state?.facts.map(({ value }) => value),
-    ["b", "new", "lasting"],
-  );
+  assert.deepEqual(fieldsOf(state?.facts, "value"), ["b", "new", "lasting"]);
 });
 
 test("what a key has used comes over, by day and by month", async (context) => {
@@ -99,6 +97,20 @@ test("what a key has used comes over, by day and by month", async (context) => {
   const days = await to.readDailyUsage("key1", "0000-01-01", "9999-12-31");
   assert.deepEqual(days, [{ day: "2026-11-30", count: 3 }]);
   assert.equal(to.readUsage("key1", "2026-11"), 3);
+});
+
+test("the audit comes over with its names, and an entry that the copy lacks is found", async (context) => {
+  const from = await filledStore(context);
+  const to = await temporaryStore(context);
+  const audit = new Audit({ store: from, keyRing: MASTER, clock: { now: () => LATER_MS } });
+  const note = audit.note("addLabel", { address: "", requestId: "1" }, { account: "acme", user: "ada" });
+  await from.audit.add(note);
+  assert.deepEqual((await move(from, to)).differences, []);
+  assert.deepEqual(await to.audit.read({ sinceMs: 0, before: { atMs: LATER_MS + 1 }, limit: 9 }), [note]);
+  const other = audit.note("changeStrict", { address: "", requestId: "2" }, { account: "acme" });
+  await from.audit.add(other);
+  const { differences } = await compareStores(from, to, { nowMs: LATER_MS, step: () => {} });
+  assert.deepEqual(differences, [`the entry ${other.entry.id} of the audit, changeStrict`]);
 });
 
 test("each user is told when copied and when compared", async (context) => {
@@ -219,10 +231,7 @@ test("what has expired and was not swept comes over as history, and another hist
   await from.write({ ...viewOf("eve", "acme", { nowMs: 3000 }), changes });
   assert.deepEqual((await move(from, to)).differences, []);
   const { earlier } = (await to.readLife("acme", "eve", { nowMs: LATER_MS }))!;
-  assert.deepEqual(
-    earlier.map(({ value, ended, endedAtMs }) => [value, ended, endedAtMs]),
-    [["Engine", "expired", 9000]],
-  );
+  assert.deepEqual(rowsOf(earlier, "value", "ended", "endedAtMs"), [["Engine", "expired", 9000]]);
   const more = { ...viewOf("eve", "acme", { nowMs: 9000 }) };
   await to.write({ ...more, changes: [{ place: "", label: "USER.affiliation", value: "gone" }] });
   await to.write({

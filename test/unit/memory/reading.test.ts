@@ -41,17 +41,6 @@ async function setUp(context: TestContext) {
   return { ...memory, text, read, fault };
 }
 
-test("a block is read by its own account and user", async (context) => {
-  const { text, read } = await setUp(context);
-  const { facts, missing, wrong } = await read(text);
-  assert.deepEqual([facts, missing, wrong], [FACTS, 0, 0]);
-});
-
-test("a block is read inside other text", async (context) => {
-  const { text, read } = await setUp(context);
-  assert.deepEqual((await read(`Remember this: ${text} That was it.`)).facts, FACTS);
-});
-
 test("each fact of an old block is marked with what has become of it at its places", async (context) => {
   const { services, blocks, clock } = await memoryServices(context);
   const input = { userId: "ada", project: "loom" };
@@ -101,20 +90,6 @@ test("each fact of an old block is marked with what has become of it at its plac
   assert.deepEqual(endings, ["forgotten", "expired", "forgotten", "forgotten", "unknown_here", "forgotten"]);
   await forgetUser(services, ACCOUNT, { userId: "ada" });
   assert.ok((await marks()).every((mark) => mark.endsWith(" unknown_here")));
-});
-
-test("a damaged block is read whole, and its damage is told", async (context) => {
-  const { text, read } = await setUp(context);
-  const words = text.split(" ");
-  const { facts, missing } = await read([...words.slice(0, 100), ...words.slice(101)].join(" "));
-  assert.deepEqual([facts, missing > 0], [FACTS, true]);
-});
-
-test("another account, another user and a text without a block get the same refusal", async (context) => {
-  const { text, read } = await setUp(context);
-  await assert.rejects(read(text, { ...requester, account: "globex" } as never), unreadable);
-  await assert.rejects(read(text, requester, "eve"), unreadable);
-  await assert.rejects(read("There is no block here."), unreadable);
 });
 
 test("a block of another format version is refused with its version, whoever it belongs to", async (context) => {

@@ -9,6 +9,7 @@ import { factHistory, rollBack, userChanges } from "../../../src/memory/history.
 import { addLabel, removeLabel } from "../../../src/memory/label-terms.ts";
 import { renameFact } from "../../../src/memory/rename.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
+import { rowsOf } from "../../fixtures/fields.ts";
 import { ACCOUNT, caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
 
 const userId = "ada";
@@ -146,8 +147,5 @@ test("an export has what was renamed, and where it is imported going back works 
   const there = { ...services, store: other };
   await rollBack(there, caller, { userId, toMs });
   const facts = await other.readLife(ACCOUNT, userId, { nowMs });
-  assert.deepEqual(
-    facts?.facts.map(({ label, value }) => [label, value]),
-    [["PET.cat", "Tom"]],
-  );
+  assert.deepEqual(rowsOf(facts?.facts, "label", "value"), [["PET.cat", "Tom"]]);
 });

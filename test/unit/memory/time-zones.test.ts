@@ -6,6 +6,7 @@ import { encodeFacts } from "../../../src/memory/encode.ts";
 import { listFacts } from "../../../src/memory/facts.ts";
 import { rollBack } from "../../../src/memory/history.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
+import { rowsOf } from "../../fixtures/fields.ts";
 import { inOtherTimeZones } from "../../fixtures/time-zones.ts";
 import { ACCOUNT, caller, memoryServices } from "./memory-services.ts";
 
@@ -57,8 +58,5 @@ test("a way back across a change of the clocks leads to the moment that was name
     clock.advance(DAY_S * 1000);
     const toMs = Date.parse("2026-11-01T06:29:59Z");
     const { changes } = await rollBack(services, caller, { userId: "ada", toMs });
-    assert.deepEqual(
-      changes.map(({ from, to }) => [from, to]),
-      [["at the second", "at the first half past one"]],
-    );
+    assert.deepEqual(rowsOf(changes, "from", "to"), [["at the second", "at the first half past one"]]);
   }));

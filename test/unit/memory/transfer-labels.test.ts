@@ -10,6 +10,7 @@ import { Labels } from "../../../src/memory/labels.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import type { KeyRecord } from "../../../src/memory/records.ts";
 import { type ExportOptions, exportLines, importLines } from "../../../src/memory/transfer.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import { ACCOUNT, caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
 import { KEY } from "./transfer-lines.ts";
 
@@ -95,14 +96,11 @@ test("labels come through before the facts on them, with bound keys, and an impo
     const keys = i === 0 ? 2 : 0;
     assert.deepEqual(await importInto(copy, lines), { ...NO_MORE, lines: 9, facts: 3, keys, labelsAdded });
     const own = (await new Labels(copy).of(ACCOUNT)).all.slice(40);
-    assert.deepEqual(
-      own.map(({ label, channel, description }) => [label, channel, description]),
-      [
-        ["PETS.cat", 40, "As it was."],
-        ["FAMILY.wife", 41, "As it was."],
-        ["FAMILY.child", 42, NEW_LABEL.description],
-      ],
-    );
+    assert.deepEqual(rowsOf(own, "label", "channel", "description"), [
+      ["PETS.cat", 40, "As it was."],
+      ["FAMILY.wife", 41, "As it was."],
+      ["FAMILY.child", 42, NEW_LABEL.description],
+    ]);
     const again = (await exported(copy)).map(textOf).filter((text) => text !== "label acme PETS.cat false");
     assert.deepEqual(again, lines.map(textOf));
   }
@@ -117,10 +115,7 @@ test("a whole account takes its removed labels along, so that the others keep th
   const copy = await temporaryStore(context);
   assert.deepEqual(await importInto(copy, lines), { ...NO_MORE, lines: 2, labelsAdded: ["FAMILY.child"] });
   assert.deepEqual(await copy.readLabels(ACCOUNT), await store.readLabels(ACCOUNT));
-  assert.deepEqual(
-    (await new Labels(copy).of(ACCOUNT)).all.slice(40).map(({ channel }) => channel),
-    [41],
-  );
+  assert.deepEqual(fieldsOf((await new Labels(copy).of(ACCOUNT)).all.slice(40), "channel"), [41]);
 });
 
 test("a strict account comes through with its keys, and what its persons had made before; the import may be repeated", async (context) => {
@@ -150,7 +145,13 @@ test("a strict account comes through with its keys, and what its persons had mad
   });
   assert.equal(await free.readStrict(ACCOUNT), false);
   await assert.rejects(importInto(copy, lines, false), { code: "unknown_label" });
-  for (const wrong of [{ strict: "yes" }, { strict: false }, { account: 5 }, { account: "A B" }])
+  for (const wrong of [
+    { strict: "yes" },
+    { strict: false },
+    { monthlyLimit: -1 },
+    { account: 5 },
+    { account: "A B" },
+  ])
     await assert.rejects(importInto(copy, [{ ...strict, ...wrong }]), { code: "invalid_request" });
 });
 

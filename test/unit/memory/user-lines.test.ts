@@ -9,6 +9,7 @@ import { Labels } from "../../../src/memory/labels.ts";
 import type { EarlierFact, FactRecord, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { type ExportedFact, userLine } from "../../../src/memory/user-lines.ts";
+import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
 import { ACCOUNT, caller, memoryServices, temporaryStore } from "./memory-services.ts";
 
 const userId = "ada";
@@ -96,10 +97,15 @@ test("facts keep the order in which they were written, and what has expired on t
   const { facts, earlier } = (await other.readLife(ACCOUNT, userId, { nowMs: laterMs }))!;
   assert.equal(report.facts, facts.length, "what was not written is not counted");
   const inOrder = [...facts].sort((a, b) => a.revision - b.revision);
-  assert.deepEqual(
-    inOrder.map(({ value }) => value),
-    ["Grace", "Plan 9", "weave", "spin", "warp", "London", "English"],
-  );
+  assert.deepEqual(fieldsOf(inOrder, "value"), [
+    "Grace",
+    "Plan 9",
+    "weave",
+    "spin",
+    "warp",
+    "London",
+    "English",
+  ]);
   assert.ok(earlier.every(({ value }) => value !== "engineer"));
 });
 
@@ -165,7 +171,7 @@ test("a past is imported in its order, whatever the order of its line", async (c
   });
   const life = await lifeIn(store, START_MS + 9000);
   assert.deepEqual(
-    [...life.earlier, ...life.facts].map(({ value, ordinal, sinceMs }) => [value, ordinal, sinceMs]),
+    rowsOf([...life.earlier, ...life.facts], "value", "ordinal", "sinceMs"),
     [1, 2, 3, 4].map((n) => [`${n}`, n, START_MS + n * 1000]),
   );
 });
@@ -179,13 +185,10 @@ test("an origin goes along with each value, and one that nobody knows is refused
   await importLines(store, linesOf([lineOf({ facts, earlier })]), options);
   const life = (await store.readLife(ACCOUNT, userId, { nowMs }))!;
   const line = await userLine(ACCOUNT, userId, life, new Labels(store));
-  assert.deepEqual(
-    [...(line.earlier ?? []), ...line.facts].map(({ value, origin }) => [value, origin]),
-    [
-      ["Augusta", "read"],
-      ["Ada", "said"],
-    ],
-  );
+  assert.deepEqual(rowsOf([...(line.earlier ?? []), ...line.facts], "value", "origin"), [
+    ["Augusta", "read"],
+    ["Ada", "said"],
+  ]);
   const wrong = lineOf({ facts: [exportedAs("Eve", { origin: "guessed" })] });
   await assert.rejects(
     importLines(store, linesOf([wrong]), options),

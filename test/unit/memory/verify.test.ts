@@ -5,6 +5,7 @@ import { type TestContext, test } from "node:test";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { verifyAll } from "../../../src/memory/verify.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { changesOf, numberOf, viewOf } from "../../fixtures/views.ts";
 import { forgedCode, memoryServices, valueTooLargeForABlock } from "./memory-services.ts";
 
@@ -88,10 +89,10 @@ test("without blocks no thread works, and what fails its checksum is found all t
   context.mock.method(store, "findDamage", async function* () {
     yield "facts 7";
   });
-  assert.deepEqual(
-    (await quick()).findings.map(({ fault }) => fault),
-    ["the code bits kept on USER.name fail their checksum", "the record facts 7 fails its checksum"],
-  );
+  assert.deepEqual(fieldsOf((await quick()).findings, "fault"), [
+    "the code bits kept on USER.name fail their checksum",
+    "the record facts 7 fails its checksum",
+  ]);
   assert.deepEqual(
     [workers.countOf("code"), workers.countOf("assemble"), workers.countOf("open")],
     [0, 0, 0],

@@ -4,25 +4,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Circuits } from "../../../src/sdk/circuit.ts";
 import { type Fetch, Sideband, SidebandError } from "../../../src/sdk/index.ts";
-import { closedPort, scriptedServer } from "./scripted-server.ts";
 
 const away = new SidebandError("away", { code: "connection_failed", status: 0 });
 const REST_MS = 2_000;
-
-test("a circuit opens at the third failure in a row, and an answer in between begins the row anew", () => {
-  const circuits = new Circuits();
-  const fails = (count: number) => {
-    for (let i = 0; i < count; i++) circuits.failed("a", away, 0);
-  };
-  fails(2);
-  assert.equal(circuits.enter(["a"], 0), false);
-  circuits.answered(["a"]);
-  fails(2);
-  assert.equal(circuits.enter(["a"], 0), false);
-  fails(1);
-  assert.equal(circuits.enter(["a"], 0), away);
-  assert.equal(circuits.enter(["b"], 0), false, "another address");
-});
 
 test("an open circuit is probed by one call at a time, after a rest that doubles up to half a minute", () => {
   const circuits = new Circuits();
@@ -96,16 +80,6 @@ function inTurn(...turns: ("fail" | "hang" | number)[]) {
 const failFast = { failFast: true };
 const refused = { message: /asked again soon/ };
 
-test("an answer closes the circuit, even one that refuses", async (t) => {
-  clock(t);
-  const { client, sent } = inTurn("fail", "fail", "fail", 404);
-  for (let i = 0; i < 3; i++) await assert.rejects(client.facts("u", failFast));
-  await assert.rejects(client.facts("u", failFast), refused);
-  await assert.rejects(client.forget("u", "USER.name"), { status: 404 });
-  await client.facts("u", failFast);
-  assert.equal(sent.length, 5);
-});
-
 test("a call that its caller aborts is no failure, and a probe that was aborted leaves its turn to the next", async (t) => {
   const time = clock(t);
   const { client, sent } = inTurn("hang", "hang", "hang", 200, "fail", "fail", "fail", "hang");
@@ -154,35 +128,4 @@ test("a call without time is not sent, and one signal ends the calls that are le
   await calls[0];
   controller.abort("enough");
   for (const call of calls.slice(1)) await assert.rejects(call, (reason) => reason === "enough");
-});
-
-test("a connection that fails is known to every client of its address, and to none of another", async (t) => {
-  const nowMs = Date.now();
-  t.mock.method(Date, "now", () => nowMs);
-  const lines: string[] = [];
-  const options = { retries: 0, onWarning: (line: string) => lines.push(line) };
-  const baseUrl = await closedPort();
-  const users = ["ada", "bea", "cleo"].map((user) => ({
-    user,
-    client: new Sideband({ ...options, baseUrl }),
-  }));
-  for (const { user, client } of users) await client.inject("p", user);
-  await new Sideband({ ...options, baseUrl }).inject("p", "dora");
-  await new Sideband({ ...options, baseUrl: baseUrl.replace("127.0.0.1", "127.0.0.2") }).inject("p", "dora");
-  assert.deepEqual(
-    lines.map((line) => line.includes("asked again soon")),
-    [false, false, false, true, false],
-  );
-});
-
-test("a write is sent while reads are refused, also one that would rather fail at once", async (t) => {
-  const { url, seen } = await scriptedServer(t, () => "drop");
-  const client = new Sideband({ baseUrl: url, retries: 0 });
-  const failFast = { failFast: true };
-  for (let i = 0; i < 4; i++)
-    await assert.rejects(client.facts("u", failFast), { code: "connection_failed" });
-  assert.equal(seen.length, 3);
-  await assert.rejects(client.encode("u", "USER.name", "Ada", failFast), { code: "outcome_unknown" });
-  await assert.rejects(client.forget("u", "USER.name", failFast), { code: "outcome_unknown" });
-  assert.equal(seen.length, 5);
 });

@@ -1,22 +1,16 @@
 /** Files that outlive a loss of power, on Windows: what its calls refuse, handed in, as it is not run there. */
 
 import assert from "node:assert/strict";
-import fs, { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import fs, { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { renameOver, syncPath } from "../../../src/store/lmdb/durable-files.ts";
 import { idOf } from "../../../src/store/lmdb/folder-lock.ts";
-
-function newFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-durable-"));
-  context.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { temporaryFolder } from "../../fixtures/ends.ts";
 
 test("Windows syncs files that are open for writing, and no folder", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const file = join(folder, "file");
   writeFileSync(file, "content");
   const { openSync, fsyncSync } = fs;
@@ -55,7 +49,7 @@ test("a path and an open file are the same on Windows by their inode, and elsewh
 });
 
 test("a file that is read at this moment is replaced on Windows as soon as that is over, and elsewhere at once", (context) => {
-  const folder = newFolder(context);
+  const folder = temporaryFolder(context);
   const [from, to] = [join(folder, "new"), join(folder, "old")];
   /** A rename that is refused so many times. */
   const refusing = (count: number, code: string) => {

@@ -12,6 +12,7 @@ import { GroupCommit } from "../../../src/store/postgres/group-commit.ts";
 import { HeldUsers } from "../../../src/store/postgres/held-users.ts";
 import type { QueuedWrite } from "../../../src/store/postgres/write-queue.ts";
 import { write } from "../../conformance/store-under-test.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 
 const LOCKED = () => Object.assign(new Error("lock timeout"), { code: "55P03" });
@@ -126,10 +127,7 @@ test("group commit: of the writes of a held user, one that the database refuses 
   const ends = await Promise.allSettled(
     ["refused", "fine"].map((value) => commit.write(write("held", [[0, value]]))),
   );
-  assert.deepEqual(
-    ends.map(({ status }) => status),
-    ["rejected", "fulfilled"],
-  );
+  assert.deepEqual(fieldsOf(ends, "status"), ["rejected", "fulfilled"]);
   await commit.close();
 });
 

@@ -183,7 +183,7 @@ test("lmdb: the store in use is not removed, and one in a folder that was lost n
     mkdirSync(join(folder, STORE));
     lock.giveUp("lost");
     assert.throws(() => removeStore(lock, STORE), { code: "store_unavailable" });
-    assert.throws(() => nameStore(lock, STORE), { code: "store_unavailable" });
+    assert.throws(() => nameStore(lock, STORE, 1), { code: "store_unavailable" });
     assert.deepEqual(readdirSync(join(folder, STORE)), []);
     lock.release();
   }));

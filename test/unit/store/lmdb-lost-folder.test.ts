@@ -211,7 +211,7 @@ test("lmdb: of a store that the next owner has removed there is nothing to name"
       if (looks === 2) rmSync(store, { recursive: true });
     };
     const lock = { folder, requireHeld, keep: () => {} } as unknown as FolderLock;
-    assert.throws(() => nameStore(lock, "store-00000000deadbeef"), { code: "ENOENT" });
+    assert.throws(() => nameStore(lock, "store-00000000deadbeef", 1), { code: "ENOENT" });
     assert.equal(looks, 2);
     assert.ok(!existsSync(join(folder, "sideband.json")));
   }));

@@ -12,6 +12,7 @@ import { STEPS, type Step } from "../../../src/base/steps.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import type { FormatStep } from "../../../src/store/lmdb/upgrade.ts";
 import { keyRecord, NOW, write } from "../../conformance/store-under-test.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 
@@ -45,14 +46,11 @@ async function checkUpgraded(store: LmdbStore): Promise<void> {
   for (let i = 0; i < 30; i++) {
     assert.equal(store.readFact(viewOf(`user-${i}`), "USER.name")?.value, `value ${i}`);
     const life = await store.readLife("acme", `user-${i}`, { nowMs: NOW });
-    assert.deepEqual(
-      life?.earlier.map(({ value }) => value),
-      [`first ${i}`],
-    );
+    assert.deepEqual(fieldsOf(life?.earlier, "value"), [`first ${i}`]);
   }
 }
 
-test("lmdb: a folder of the format before is upgraded in place, and then refused by the release before", () =>
+test("lmdb: a folder of the format before is upgraded in place, refused by the release before, and compacted and backed up in the new format", () =>
   withFolder(async (folder) => {
     await fill(folder);
     const lines: string[] = [];
@@ -63,8 +61,15 @@ test("lmdb: a folder of the format before is upgraded in place, and then refused
     assert.match(readFileSync(join(folder, "sideband.json"), "utf8"), /"format":2/);
     await assert.rejects(openFolder(folder), /data format 2, this release knows formats up to 1/);
     const again = await openLater(folder);
-    await checkUpgraded(again);
+    await again.compact();
+    const backup = join(folder, "backup");
+    await again.backup(backup, () => {});
     await again.close();
+    for (const copied of [folder, backup]) {
+      const copy = await openLater(copied, { warn: assert.fail });
+      await checkUpgraded(copy);
+      await copy.close();
+    }
   }));
 
 for (const step of STEPS.filter((name) => name.startsWith("upgrade:")))

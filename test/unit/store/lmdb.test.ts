@@ -28,6 +28,7 @@ import { grantConformance } from "../../conformance/grants.ts";
 import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { storeConformance } from "../../conformance/store.ts";
 import { storeAnswersConformance } from "../../conformance/store-answers.ts";
+import { storeAuditConformance } from "../../conformance/store-audit.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { storeLimitsConformance } from "../../conformance/store-limits.ts";
@@ -37,6 +38,7 @@ import { storeRightsConformance } from "../../conformance/store-rights.ts";
 import { storeSharedConformance } from "../../conformance/store-shared.ts";
 import { keyRecord, type StoreUnderTest, write } from "../../conformance/store-under-test.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 
@@ -65,6 +67,7 @@ storePlacesConformance("lmdb", openAlone);
 keyRequestConformance("lmdb", openAlone);
 grantConformance("lmdb", openAlone);
 storeOperatorsConformance("lmdb", openAlone);
+storeAuditConformance("lmdb", openAlone);
 storeLimitsConformance("lmdb", openAlone);
 storeRightsConformance("lmdb", openAlone);
 storeSharedConformance("lmdb", openAlone);
@@ -180,10 +183,7 @@ test("lmdb: a damaged record fails its own write, not the writes beside it, and 
       again.write(write("ada", [[1, "x"]])),
       again.write(write("eve", [[0, "Eve"]])),
     ]);
-    assert.deepEqual(
-      results.map(({ status }) => status),
-      ["fulfilled", "rejected", "fulfilled"],
-    );
+    assert.deepEqual(fieldsOf(results, "status"), ["fulfilled", "rejected", "fulfilled"]);
     assert.equal(again.readFact(viewOf("eve"), "USER.name")?.value, "Eve");
     assert.ok(await again.forgetUser("acme", "ada"));
     assert.equal(again.readUser(viewOf("ada")), undefined);

@@ -11,6 +11,7 @@ import {
 import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
 import { write } from "../../conformance/store-under-test.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { newEmptyDatabase, openClient, openStore } from "../../postgres/server.ts";
 
@@ -94,10 +95,7 @@ test("distribution: every table has its place, and a user's rows are led by the 
       SELECT c.relname AS name, a.attname AS first FROM pg_class c
       JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = 1
       WHERE n.nspname = 'sideband' AND c.relkind = 'r' ORDER BY 1`;
-    assert.deepEqual(
-      tables.map(({ name }) => name),
-      [...DISTRIBUTED_TABLES, ...COORDINATOR_TABLES].sort(),
-    );
+    assert.deepEqual(fieldsOf(tables, "name"), [...DISTRIBUTED_TABLES, ...COORDINATOR_TABLES].sort());
     assert.ok(tables.every(({ name, first }) => first === "slot" || name === "migrations"));
     // What Citus demands: every unique index holds the distribution column.
     const uniques = await sql<{ name: string; first: string }[]>`

@@ -79,20 +79,6 @@ test("postgres: a write whose answer is lost has an unknown outcome: it may be s
   await Promise.all([store.close(), other.close(), sql.end()]);
 });
 
-test("postgres: in a group of two, the one that the database refuses fails alone", async () => {
-  const store = await openStore(await newDatabase());
-  const results = await Promise.allSettled([
-    store.write(write("one", [[0, "fine"]])),
-    store.write(write("two", [["USER\0name", "no such label"]])),
-  ]);
-  assert.deepEqual(
-    results.map(({ status }) => status),
-    ["fulfilled", "rejected"],
-  );
-  assert.equal((await store.readFact(viewOf("one"), "USER.name"))?.value, "fine");
-  await store.close();
-});
-
 test("postgres: a queue that was full takes as many writes again when they are done", async () => {
   const store = await openStore(await newDatabase(), { queueMax: 2 });
   for (let round = 0; round < 3; round++)

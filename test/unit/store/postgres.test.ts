@@ -13,6 +13,7 @@ import { grantConformance } from "../../conformance/grants.ts";
 import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { storeConformance } from "../../conformance/store.ts";
 import { storeAnswersConformance } from "../../conformance/store-answers.ts";
+import { storeAuditConformance } from "../../conformance/store-audit.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { storeLimitsConformance } from "../../conformance/store-limits.ts";
@@ -22,6 +23,7 @@ import { storeRightsConformance } from "../../conformance/store-rights.ts";
 import { storeSharedConformance } from "../../conformance/store-shared.ts";
 import { keyRecord, write } from "../../conformance/store-under-test.ts";
 import { anyCharacter } from "../../fixtures/characters.ts";
+import { fieldsOf } from "../../fixtures/fields.ts";
 import { briefly, labelAt, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openEmptiedStore, openStore } from "../../postgres/server.ts";
 
@@ -33,6 +35,7 @@ storePlacesConformance("postgres", openEmptiedStore);
 keyRequestConformance("postgres", openEmptiedStore);
 grantConformance("postgres", openEmptiedStore);
 storeOperatorsConformance("postgres", openEmptiedStore);
+storeAuditConformance("postgres", openEmptiedStore);
 storeLimitsConformance("postgres", openEmptiedStore);
 storeRightsConformance("postgres", openEmptiedStore);
 storeSharedConformance("postgres", openEmptiedStore);
@@ -101,10 +104,7 @@ async function hostileText(store: PostgresStore, text: string): Promise<void> {
   assert.deepEqual(briefly(await store.write(request)), { outcome: "stored", channelCount: 2, used: 2 });
   assert.deepEqual(briefly(await store.write(request)), { outcome: "replayed", channelCount: 2, used: 2 });
   const state = await store.readUser(viewOf(text, text));
-  assert.deepEqual(
-    state?.facts.map(({ value }) => value),
-    [`${text}${text}`, text],
-  );
+  assert.deepEqual(fieldsOf(state?.facts, "value"), [`${text}${text}`, text]);
   assert.equal((await store.readFact(viewOf(text, text), "USER.name"))?.value, text);
   assert.equal(await store.readUsage(text, month), 2);
   await hostileLife(store, text);
@@ -197,10 +197,7 @@ test("postgres: a write that the database refuses fails alone, its neighbours in
     store.write(write("three", [["USER\0name", "no such label"]])),
     store.write(write("four", [[0, "fine"]])),
   ]);
-  assert.deepEqual(
-    results.map(({ status }) => status),
-    ["fulfilled", "rejected", "rejected", "fulfilled"],
-  );
+  assert.deepEqual(fieldsOf(results, "status"), ["fulfilled", "rejected", "rejected", "fulfilled"]);
   assert.equal((await store.readFact(viewOf("four"), "USER.name"))?.value, "fine");
   assert.equal(await store.readUser(viewOf("three")), undefined);
   await store.close();

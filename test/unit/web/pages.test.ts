@@ -15,6 +15,7 @@ import { bandsOf } from "../../../src/web/parts/spectrum.tsx";
 import { type Document, groupsOf, typeOf } from "../../../src/web/reference/openapi.ts";
 import { escapeHtml, renderPage } from "../../../src/web/shell.ts";
 import { SITE_PAGES } from "../../../src/web/site-pages.ts";
+import { rowsOf } from "../../fixtures/fields.ts";
 
 test("a failure says what happened, what was meant and how long to wait", () => {
   const away = (code: "connection_failed" | "outcome_unknown") =>
@@ -49,18 +50,15 @@ test("bands cover the carriers in use without a gap", () => {
     end: 25,
   };
   const bands = bandsOf(layout, (channel) => `C${channel}`);
-  assert.deepEqual(
-    bands.map(({ name, start, end }) => [name, start, end]),
-    [
-      ["Header", 0, 1],
-      ["Seal", 1, 11],
-      ["Directory", 11, 15],
-      ["C3", 15, 21],
-      ["C39", 21, 23],
-      ["C40", 23, 24],
-      ["C255", 24, 25],
-    ],
-  );
+  assert.deepEqual(rowsOf(bands, "name", "start", "end"), [
+    ["Header", 0, 1],
+    ["Seal", 1, 11],
+    ["Directory", 11, 15],
+    ["C3", 15, 21],
+    ["C39", 21, 23],
+    ["C40", 23, 24],
+    ["C255", 24, 25],
+  ]);
   assert.match(bands[4].paint, /^--proj-/);
   const colours = readFileSync(new URL("../../../src/web/style/theme.css", import.meta.url), "utf8");
   for (const { paint } of bands)

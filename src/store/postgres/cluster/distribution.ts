@@ -30,6 +30,8 @@ export const COORDINATOR_TABLES = [
   "api_keys",
   "key_requests",
   "operators",
+  "audit",
+  "audit_names",
   "labels",
   "projects",
   "settings",

@@ -70,8 +70,8 @@ CREATE TABLE sideband.history (
   origin text COLLATE "C",
   pinned boolean,
   author text COLLATE "C",
-  -- Where what ended the value has changed its label: what that was until then, as JSON.
-  former text COLLATE "C",
+  -- As JSON: what its label was until then, where what ended the value has changed that; who ended it, in a shared project.
+  ending text COLLATE "C",
   PRIMARY KEY (slot, account, user_id, place, label, ordinal)
 );
 
@@ -256,6 +256,28 @@ CREATE TABLE sideband.operators (
   hash text COLLATE "C" NOT NULL,
   PRIMARY KEY (slot, name)
 );
+
+-- Who has changed what, and when: an entry is stored in the transaction of its change. Its persons are hashes; the names to them
+-- are apart, and go when the person is erased.
+CREATE TABLE sideband.audit (
+  slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
+  at_ms bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  account text COLLATE "C",
+  operation text COLLATE "C" NOT NULL,
+  entry text COLLATE "C" NOT NULL,
+  PRIMARY KEY (slot, at_ms, id)
+);
+
+CREATE TABLE sideband.audit_names (
+  slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
+  last_at_ms bigint NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  PRIMARY KEY (slot, hash)
+);
+CREATE INDEX audit_names_by_name ON sideband.audit_names (slot, account, name);
 
 -- Small facts about the whole service: how often keys have changed, which master key the blocks are under. `events`: the
 -- number of the last event. Whoever records one locks its row until the commit, so that events can be read in the order

@@ -92,7 +92,7 @@ export function readUser({ account, userId, places, nowMs }: View, turn: Turn): 
 type LifeRow = UserRow & {
   readonly ended: EarlierFact["ended"] | null;
   readonly ended_at_ms: number;
-  readonly former: string | null;
+  readonly ending: string | null;
 };
 
 export function readLife(
@@ -109,17 +109,17 @@ export function readLife(
       AND (${label ?? null}::text IS NULL OR label = ${label ?? null}::text)`;
     const rows = await answerOf(
       (ticket) => sql<LifeRow[]>`
-        SELECT t.ticket, u.revision AS user_revision, ${FACT_COLUMNS(sql)}, f.ended, f.ended_at_ms, f.former
+        SELECT t.ticket, u.revision AS user_revision, ${FACT_COLUMNS(sql)}, f.ended, f.ended_at_ms, f.ending
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
         LEFT JOIN (
           SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin, pinned, author,
             number, CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms,
-            NULL AS former
+            NULL AS ending
           FROM sideband.facts WHERE ${isOfUser}
           UNION ALL
           SELECT place, label, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal, origin, pinned, author,
-            NULL, ended, ended_at_ms, former
+            NULL, ended, ended_at_ms, ending
           FROM sideband.history WHERE ${isOfUser} AND NOT ${isPresent}::boolean
         ) AS f ON true
         ORDER BY f.place, f.label, f.ordinal`,

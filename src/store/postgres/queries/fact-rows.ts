@@ -42,11 +42,11 @@ export function earlierOf(
   row: FactRow & {
     readonly ended: EarlierFact["ended"];
     readonly ended_at_ms: number;
-    readonly former: string | null;
+    readonly ending: string | null;
   },
 ): EarlierFact {
-  const former = row.former === null ? {} : { former: JSON.parse(row.former) };
-  return { ...keptOf(row), ended: row.ended, endedAtMs: row.ended_at_ms, ...former };
+  const kept = { ...keptOf(row), ended: row.ended, endedAtMs: row.ended_at_ms };
+  return row.ending === null ? kept : { ...kept, ...JSON.parse(row.ending) };
 }
 
 function keptOf(row: FactRow) {

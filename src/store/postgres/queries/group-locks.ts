@@ -6,8 +6,9 @@
 
 import { assert, elementAt } from "../../../base/assert.ts";
 import { findChannel } from "../../../base/channels.ts";
+import type { FactName } from "../../../memory/law/found-user.ts";
 import { type Reading, readingOf, readingsOf } from "../../../memory/law/law.ts";
-import { type FactName, nameOf } from "../../../memory/law/user-memory.ts";
+import { nameOf } from "../../../memory/law/user-memory.ts";
 import type { Replay, WriteRequest } from "../../../memory/ports.ts";
 import type { Place, ProjectRecord } from "../../../memory/records.ts";
 import { isShared, projectUser } from "../../../memory/shared-places.ts";

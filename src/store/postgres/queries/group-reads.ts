@@ -6,15 +6,13 @@
 import { assert, elementAt } from "../../../base/assert.ts";
 import { findChannel } from "../../../base/channels.ts";
 import { ALL_GROUPS } from "../../../base/groups.ts";
-import { inSlices, type Sliced } from "../../../base/slices.ts";
-import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
-import type { EarlierFact, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
+import { inSlices } from "../../../base/slices.ts";
+import type { FoundFact } from "../../../memory/law/found-user.ts";
+import type { WriteRequest } from "../../../memory/ports.ts";
 import type { FreeLabel, ProjectRecord } from "../../../memory/records.ts";
 import { isShared, projectOfUser } from "../../../memory/shared-places.ts";
 import { quotaSlot } from "../cluster/placement.ts";
-import type { Ticketed } from "../connection/tickets.ts";
 import { isLong } from "../write-queue.ts";
-import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
 import {
   counterName,
   type FoundReplay,
@@ -32,6 +30,19 @@ import {
   userName,
   userSlotOf,
 } from "./group-locks.ts";
+import {
+  COLUMNS,
+  FACT,
+  foundOf,
+  freeLabelsOf,
+  type GroupRow,
+  groupedByKind,
+  labelsOf,
+  NO_ENDS,
+  NO_FACT,
+  NO_TIMES,
+  withAnswers,
+} from "./group-rows.ts";
 import { allOf, arraysOf, columnsOf, type Part, part, type Statements } from "./statements.ts";
 
 export interface FoundUserRow {
@@ -169,45 +180,6 @@ export interface ListedLabels {
   readonly shared: readonly string[];
 }
 
-/** The labels of a listed view that have a live fact. */
-function labelsOf(row: GroupRow | undefined, nowMs: number): string[] {
-  return (row?.value ?? "").split(",").flatMap((listed) => {
-    const [label, until] = listed.split(" ");
-    return label && (until === "" || Number(until) > nowMs) ? [label] : [];
-  });
-}
-
-/**
- * What is read is rows of one kind or another, in the columns of a fact:
- * - fact: a present value of the user of this number; earlier: one of the history;
- * - last: `ordinal` of the last value on a label of the user without a fact;
- * - label: a free label of the user; its uses are the ordinal, its description is the value;
- * - view: `ordinal` labels with a fact that does not end, and the ends of the other labels; or a list of all, with ends;
- * - answer: what was answered to the write of this number;
- * - used: encodes of the counter of this number, as the revision;
- * - heard: an account, as the place.
- */
-interface GroupRow extends Ticketed, FactRow {
-  readonly kind: "fact" | "earlier" | "last" | "label" | "view" | "answer" | "used" | "heard";
-  readonly number: number;
-  readonly ended: EarlierFact["ended"];
-  readonly ended_at_ms: number;
-  readonly former: string | null;
-}
-
-const COLUMNS = part`(kind, number, place, label, ordinal, value, revision, updated_at_ms, since_ms, written_by,
-  session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, label_number, former)`;
-
-const FACT = part`
-  f.place, f.label, f.ordinal, f.value, f.revision, f.updated_at_ms, f.since_ms, f.written_by, f.session_id,
-  f.origin, f.expires_at_ms, f.pinned, f.author`;
-
-/** The columns after the revision, and those after the value, of a row that is no fact. */
-const NO_ENDS = part`NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::text, NULL::bigint,
-  NULL::boolean, NULL::text, NULL::text, NULL::bigint`;
-const NO_TIMES = part`${NO_ENDS}, NULL::integer, NULL::text`;
-const NO_FACT = part`NULL::bigint, ${NO_TIMES}`;
-
 interface Numbered {
   readonly number: number;
 }
@@ -245,7 +217,7 @@ function namedParts(statements: Statements, users: readonly GroupUser[]): Part[]
   }
   if (withHistory.length > 0)
     parts.push(part`
-      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.former
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.ending
       FROM ${namesOf(withHistory)} JOIN sideband.history AS f ON ${joinOf(withHistory)}`);
   return parts;
 }
@@ -273,7 +245,7 @@ function insideParts(statements: Statements, users: readonly GroupUser[]): Part[
       SELECT 'fact', t.number, ${FACT}, NULL::text, NULL::bigint, f.number, NULL::text
       FROM ${ofUsers} JOIN sideband.facts AS f ON ${isInside}`,
     part`
-      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.former
+      SELECT 'earlier', t.number, ${FACT}, f.ended, f.ended_at_ms, NULL::integer, f.ending
       FROM ${ofUsers} JOIN sideband.history AS f ON ${isInside}`,
   ];
 }
@@ -304,13 +276,6 @@ function labelParts(statements: Statements, users: readonly GroupUser[]): Part[]
   });
   const whole = wholeOf(users).map((row) => ({ ...row, label: null }));
   return [...partOf(named, part`AND f.label = t.label`), ...partOf(whole, part``)];
-}
-
-function freeLabelsOf(users: readonly GroupUser[], rows: readonly GroupRow[]): FreeLabel[][] {
-  const labels = users.map((): FreeLabel[] => []);
-  for (const { number: user, label, label_number: number, ordinal: uses, value: description } of rows)
-    elementAt(labels, user).push({ label, number: number!, uses, description });
-  return labels;
 }
 
 /** Places of a user whose labels a write counts. */
@@ -401,20 +366,6 @@ function answerParts(statements: Statements, requests: readonly WriteRequest[]):
   ];
 }
 
-/** An answer belongs to the record of the same revision. */
-function withAnswers(
-  replays: ReadonlyMap<number, FoundReplay>,
-  answers: readonly GroupRow[],
-): Map<number, FoundReplay> {
-  const all = new Map(replays);
-  for (const { number, value, revision } of answers) {
-    const { isNew, replay } = all.get(number)!;
-    if (typeof replay !== "object" || replay.revision !== revision) continue;
-    all.set(number, { isNew, replay: { ...replay, changes: JSON.parse(value) as ReplayedChange[] } });
-  }
-  return all;
-}
-
 /** The limited keys and months of a group, each once. */
 function countersOf(requests: readonly WriteRequest[]) {
   const counters = new Map<string, { readonly keyId: string; readonly month: string }>();
@@ -443,54 +394,4 @@ function heardPart(users: readonly GroupUser[]): Part {
   return part`
     SELECT 'heard', 0, account, NULL::text, NULL::integer, NULL::text, ${NO_FACT}
     FROM sideband.event_logs WHERE slot = 0 AND account = ANY(${accounts}::text[])`;
-}
-
-type Found = { -readonly [Part in keyof FoundFact]: FoundFact[Part] } & { readonly earlier: EarlierFact[] };
-
-/** What is known of the names of each user, of the present and of the past. */
-function* foundOf(
-  users: readonly GroupUser[],
-  byKind: ReadonlyMap<string, readonly GroupRow[]>,
-): Sliced<FoundFact[][]> {
-  const found = users.map(() => new Map<string, Found>());
-  const of = (user: number, { place, label }: FactName) => {
-    const name = nameOf({ place, label });
-    const byName = elementAt(found, user);
-    const known = byName.get(name) ?? { place, label, present: undefined, earlier: [], last: 0 };
-    byName.set(name, known);
-    return known;
-  };
-  for (const [user, { names }] of users.entries()) {
-    for (const name of names) {
-      yield;
-      of(user, name);
-    }
-  }
-  for (const kind of ["fact", "earlier", "last"]) {
-    for (const row of byKind.get(kind) ?? []) {
-      yield;
-      const fact = of(row.number, row);
-      fact.last = Math.max(fact.last, row.ordinal);
-      if (row.kind === "fact") fact.present = factOf(row);
-      if (row.kind === "earlier") fact.earlier.push(earlierOf(row));
-    }
-  }
-  for (const byName of found) {
-    for (const { earlier } of byName.values()) {
-      yield;
-      earlier.sort((a, b) => a.ordinal - b.ordinal);
-    }
-  }
-  return found.map((byName) => [...byName.values()]);
-}
-
-function* groupedByKind(rows: readonly GroupRow[]): Sliced<Map<string, GroupRow[]>> {
-  const grouped = new Map<string, GroupRow[]>();
-  for (const row of rows) {
-    yield;
-    const known = grouped.get(row.kind);
-    if (known === undefined) grouped.set(row.kind, [row]);
-    else known.push(row);
-  }
-  return grouped;
 }

@@ -2,14 +2,14 @@
 
 import { elementAt } from "../../../base/assert.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
-import type { FactDifference, UserMemory } from "../../../memory/law/user-memory.ts";
+import type { FactDifference } from "../../../memory/law/found-user.ts";
+import type { UserMemory } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, WriteRequest } from "../../../memory/ports.ts";
-import type { FreeLabel } from "../../../memory/records.ts";
-import { quotaSlot } from "../cluster/placement.ts";
-import { answerOf, type Ticketed } from "../connection/tickets.ts";
+import type { AuditNote, FreeLabel } from "../../../memory/records.ts";
+import { forgetName, storeNotes } from "./audit-queries.ts";
+import { type CountedWrite, countDays, countMonths, countsOf } from "./group-counts.ts";
 import { type ErasedPlace, type GroupEvent, removeEvents, storeEvents } from "./group-events.ts";
 import {
-  compare,
   counterName,
   type GroupUser,
   NAME,
@@ -41,26 +41,14 @@ export interface GroupRecords {
   readonly wiped: readonly { readonly account: string; readonly userId: string }[];
   /** What was forgotten as a whole: nothing is told of it again. */
   readonly erased: readonly ErasedPlace[];
+  /** What the audit gets. */
+  readonly notes: readonly AuditNote[];
   /** Encodes of writes with a quota. */
-  readonly counted: readonly {
-    readonly quota: NonNullable<WriteRequest["quota"]>;
-    readonly user: GroupUser;
-    readonly count: number;
-  }[];
+  readonly counted: readonly CountedWrite[];
   /** What limited keys had used when it was read. */
   readonly used: ReadonlyMap<string, number>;
   /** Of accounts that somebody listens to. */
   readonly events: readonly GroupEvent[];
-}
-
-/** Encodes of a key in a month or on a day. */
-interface Count {
-  readonly slot: number;
-  readonly keyId: string;
-  readonly period: string;
-  count: number;
-  /** What may have been used before: with more the law had refused one of the writes. */
-  most: number;
 }
 
 const INTEGER_MAX = 2 ** 31 - 1;
@@ -123,6 +111,9 @@ export async function storeGroup(
   const counted = countMonths(statements, months, records.used);
   send(counted);
   send(records.erased.map((erased) => removeEvents(statements, erased)));
+  const persons = records.erased.filter(({ within }) => within === null);
+  send(persons.map((erased) => forgetName(statements, erased)));
+  send(storeNotes(statements, records.notes));
   for (let i = 0; i < records.events.length; i += EVENTS_MAX) {
     if (i > 0) await turn();
     send(storeEvents(statements, records.events.slice(i, i + EVENTS_MAX)));
@@ -178,7 +169,7 @@ const PRESENT = [...NAME, ...columnsIn("fact", [...VALUE, ...columnsOf<FactRecor
 
 const ENDED: readonly Column<EarlierFact>[] = [
   ...columnsOf<EarlierFact>({ ended: "text", endedAtMs: "bigint" }),
-  ["text", ({ former }) => (former === undefined ? null : JSON.stringify(former))],
+  ["text", ({ former, endedBy }) => ((former ?? endedBy) ? JSON.stringify({ former, endedBy }) : null)],
 ];
 const EARLIER = [...NAME, ...columnsIn("fact", [...VALUE, ...ENDED])];
 
@@ -218,10 +209,10 @@ function storeHistory(statements: Statements, changed: readonly ChangedFact[]): 
   return statements.parts(added).map(
     (rows) => part`
       INSERT INTO sideband.history AS f (slot, account, user_id, place, label, ordinal, revision, updated_at_ms, since_ms,
-        value, written_by, session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, former) ${statements.rows(EARLIER, rows)}
+        value, written_by, session_id, origin, expires_at_ms, pinned, author, ended, ended_at_ms, ending) ${statements.rows(EARLIER, rows)}
       ON CONFLICT (slot, account, user_id, place, label, ordinal) DO UPDATE SET revision = excluded.revision, since_ms = excluded.since_ms,
         updated_at_ms = excluded.updated_at_ms, expires_at_ms = excluded.expires_at_ms, ended_at_ms = excluded.ended_at_ms, author = excluded.author,
-        session_id = excluded.session_id`,
+        session_id = excluded.session_id, ending = excluded.ending`,
   );
 }
 
@@ -354,99 +345,4 @@ function storeReplays(statements: Statements, { kept }: GroupRecords): Part[] {
           answer = excluded.answer`,
     ),
   ];
-}
-
-/** Sums for each counter, sorted, since others may lock them at the same time. A key without a limit counts in the slot of the user. */
-function countsOf({ counted }: GroupRecords): { months: Count[]; days: Count[] } {
-  const months = new Map<string, Count>();
-  const days = new Map<string, Count>();
-  const add = (
-    sums: Map<string, Count>,
-    keyId: string,
-    period: string,
-    slot: number | undefined,
-    count: number,
-  ) => {
-    const name = `${slot}\0${keyId}\0${period}`;
-    const sum = sums.get(name) ?? { slot: slot ?? quotaSlot(keyId), keyId, period, count: 0, most: Infinity };
-    sum.count += count;
-    sums.set(name, sum);
-    return sum;
-  };
-  for (const { quota, user, count } of counted) {
-    const { keyId, month, day, limit, counter = keyId } = quota;
-    add(days, keyId, day, limit === null ? user.slot : undefined, count);
-    if (limit === null) continue;
-    const sum = add(months, counter, month, undefined, count);
-    sum.most = Math.min(sum.most, limit - sum.count);
-  }
-  const sorted = (sums: Map<string, Count>) =>
-    [...sums.values()].sort(
-      (a, b) => a.slot - b.slot || compare(a.keyId, b.keyId) || compare(a.period, b.period),
-    );
-  return { months: sorted(months), days: sorted(days) };
-}
-
-const COUNT = columnsOf<Count>({ slot: "integer", keyId: "text", period: "text", count: "bigint" });
-const LIMITED_COUNT = [...COUNT, ...columnsOf<Count>({ most: "bigint" })];
-
-function countDays(statements: Statements, days: readonly Count[]): Part[] {
-  return statements.parts(days).map(
-    (rows) => part`
-      INSERT INTO sideband.day_counters AS c (slot, key_id, day, used) ${statements.rows(COUNT, rows)}
-      ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`,
-  );
-}
-
-interface MonthRow extends Ticketed {
-  readonly key_id: string;
-  readonly month: string;
-  readonly used: number;
-}
-
-/**
- * The law has let writes through by what was used when it was read. Where others have used so much meanwhile that it would not
- * have, the counter becomes null, which its column refuses, and nothing is stored.
- */
-function countMonths(
-  statements: Statements,
-  months: readonly Count[],
-  used: ReadonlyMap<string, number>,
-): Promise<readonly MonthRow[]>[] {
-  const isKnown = ({ keyId, period }: Count) => used.has(counterName({ keyId, month: period }));
-  const known = months.filter(isKnown);
-  const first = months.filter((count) => !isKnown(count));
-  const counting: Promise<readonly MonthRow[]>[] = [];
-  if (known.length > 0)
-    counting.push(
-      answerOf(
-        (ticket) => statements.send<MonthRow>`
-          UPDATE sideband.month_counters AS c SET used = CASE WHEN c.used <= t.most THEN c.used + t.count END
-          FROM (${arraysOf(LIMITED_COUNT, known)}) AS t (slot, key_id, month, count, most)
-          WHERE c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month
-          RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
-      ),
-    );
-  if (first.length > 0)
-    counting.push(
-      answerOf(
-        (ticket) => statements.send<MonthRow>`
-          INSERT INTO sideband.month_counters AS c (slot, key_id, month, used)
-          ${statements.rows(COUNT, first)}
-          ON CONFLICT (slot, key_id, month) DO UPDATE SET used = NULL
-          RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
-      ),
-    );
-  return counting.map((rows) =>
-    rows.catch((error: unknown) => {
-      throw isRefusedCount(error) ? Object.assign(new Error("others have counted"), CONFLICT) : error;
-    }),
-  );
-}
-
-/** As the database says it: the transaction may be repeated. */
-const CONFLICT = { code: "40001" };
-
-function isRefusedCount(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "23502";
 }

@@ -7,6 +7,7 @@ import { accountCounter } from "../../../memory/quota.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
+  AuditNote,
   KeyApproval,
   KeyChange,
   KeyGrant,
@@ -15,6 +16,7 @@ import type {
 import { DIRECTORY_SLOT, quotaSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
+import { storeNote } from "./audit-queries.ts";
 import { decideKeyRequest } from "./key-request-queries.ts";
 
 /** Notified at every change of a key or label. The payload is empty: nodes read the version from the settings table. */
@@ -124,6 +126,7 @@ export function changeAccount(
   account: string,
   monthlyLimit: number | null,
   month: string,
+  audit?: AuditNote,
 ): Query<{ record: AccountRecord; version: number } | undefined> {
   return (sql) =>
     sql.begin(async (transaction) => {
@@ -142,6 +145,7 @@ export function changeAccount(
       else
         for (const { id, tier } of keys)
           if (TIER_LIMITS[tier] !== null) await beginCounter(tx, id, month, [id]);
+      await storeNote(tx, audit, row);
       return { record: accountOf(row), version };
     }) as Promise<{ record: AccountRecord; version: number } | undefined>;
 }
@@ -163,6 +167,7 @@ async function beginCounter(tx: Sql, counter: string, month: string, keyIds: str
 export function addKey(
   record: KeyRecord,
   approval?: KeyApproval,
+  audit?: AuditNote,
 ): Query<{ outcome: AddKeyOutcome; version: number }> {
   const { id, account, tier, hash, prefix, note } = record;
   return (sql) =>
@@ -190,6 +195,7 @@ export function addKey(
       await transaction`
         INSERT INTO sideband.accounts (slot, created_at_ms, account)
         VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${account}) ON CONFLICT (slot, account) DO NOTHING`;
+      await storeNote(tx, audit, "added");
       return { outcome: "added", version };
     }) as Promise<{ outcome: AddKeyOutcome; version: number }>;
 }
@@ -216,6 +222,7 @@ async function refusalOf(
 export function changeKey(
   id: string,
   change: KeyChange,
+  audit?: AuditNote,
 ): Query<{ record: KeyRecord; version: number } | undefined> {
   return (sql) =>
     sql.begin(async (transaction) => {
@@ -233,6 +240,7 @@ export function changeKey(
       const { tier, month } = change;
       if (row !== undefined && tier !== undefined && month !== undefined && TIER_LIMITS[tier] !== null)
         await beginCounter(tx, id, month, [id]);
+      await storeNote(tx, audit, row);
       return row && { record: keyOf(row), version };
     }) as Promise<{ record: KeyRecord; version: number } | undefined>;
 }
@@ -261,6 +269,7 @@ export function endGrants(
   account: string,
   user: string,
   nowMs: number,
+  audit?: AuditNote,
 ): Query<{ outcome: EndedGrants & { readonly removed: number }; version: number | undefined }> {
   return (sql) =>
     sql.begin(async (transaction) => {
@@ -278,6 +287,7 @@ export function endGrants(
       );
       const version = grants.length > 0 ? await bumpVersion(tx) : undefined;
       const connections = grants.filter((grant) => grant.counts).length;
+      await storeNote(tx, audit, grants.length > 0);
       return { outcome: { connections, removed: grants.length, keysLeft: keys.length }, version };
     }) as Promise<{ outcome: EndedGrants & { removed: number }; version: number | undefined }>;
 }

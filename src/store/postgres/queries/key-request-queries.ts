@@ -1,9 +1,10 @@
 /** Requests for keys. They are few, and stand in one slot with the keys. */
 
-import type { KeyRequest } from "../../../memory/records.ts";
+import type { AuditNote, KeyRequest } from "../../../memory/records.ts";
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
+import { storeNote } from "./audit-queries.ts";
 
 const REQUEST_COLUMNS = (sql: Sql) => sql`
   id, name, email, purpose, tier, created_at_ms AS "createdAtMs", status, decided_at_ms AS "decidedAtMs",
@@ -47,6 +48,18 @@ export function decideKeyRequest(
     );
     return row && recordOf(row);
   };
+}
+
+/** A change of one statement, in one transaction with its note. */
+export function noted<T>(change: Query<T>, audit: AuditNote | undefined): Query<T> {
+  if (audit === undefined) return change;
+  return (sql) =>
+    sql.begin(async (transaction) => {
+      const tx = transaction as unknown as Sql;
+      const result = await change(tx);
+      await storeNote(tx, audit, result);
+      return result;
+    }) as Promise<T>;
 }
 
 export function deleteKeyRequest(id: string): Query<boolean> {

@@ -3,6 +3,7 @@
 import { addedLabel, changedLabel, removedLabel } from "../../../memory/label-records.ts";
 import type {
   AddLabelOutcome,
+  AuditNote,
   ChangeLabelOutcome,
   LabelChange,
   LabelRecord,
@@ -11,6 +12,7 @@ import type {
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
+import { storeNote } from "./audit-queries.ts";
 import { agreeOn, bumpVersion, readSetting } from "./key-queries.ts";
 
 /** The columns of what is not known are null. */
@@ -45,31 +47,37 @@ export type Versioned<T> = Promise<{ outcome: T; version: number }>;
 export function addLabel(
   account: string,
   label: Omit<LabelRecord, "channel">,
+  audit?: AuditNote,
 ): (sql: Sql) => Versioned<AddLabelOutcome> {
   return changeDirectory(async (tx) => {
     const outcome = addedLabel(await readLabels(account)(tx), label);
     if (outcome.outcome === "added") await putLabel(tx, account, outcome.label);
     return outcome;
-  });
+  }, audit);
 }
 
 export function changeLabel(
   account: string,
   base: LabelRecord,
   change: LabelChange,
+  audit?: AuditNote,
 ): (sql: Sql) => Versioned<ChangeLabelOutcome> {
   return changeDirectory(async (tx) => {
     const outcome = changedLabel(await readLabels(account)(tx), base, change);
     if (outcome.outcome === "changed") await putLabel(tx, account, outcome.label);
     return outcome;
-  });
+  }, audit);
 }
 
 /**
  * A write holds the row of its label until its commit (group-reads.ts). The lock here waits for those that were before,
  * whose facts are seen then; those that come after wait for it, and see that the label is gone.
  */
-export function removeLabel(account: string, label: string): (sql: Sql) => Versioned<RemoveLabelOutcome> {
+export function removeLabel(
+  account: string,
+  label: string,
+  audit?: AuditNote,
+): (sql: Sql) => Versioned<RemoveLabelOutcome> {
   return changeDirectory(async (tx) => {
     await tx`
       SELECT label FROM sideband.labels
@@ -79,7 +87,7 @@ export function removeLabel(account: string, label: string): (sql: Sql) => Versi
     if (await isUsed(account, label)(tx)) return "in_use";
     await putLabel(tx, account, removedLabel(known));
     return "removed";
-  });
+  }, audit);
 }
 
 /** Whether a user of the account has a fact on the label, or a history. */
@@ -105,20 +113,31 @@ export function readStrict(account: string): Query<boolean> {
   return async (sql) => (await readSetting(STRICT + account)(sql)) !== undefined;
 }
 
-export function changeStrict(account: string, isStrict: boolean): (sql: Sql) => Versioned<void> {
+export function changeStrict(
+  account: string,
+  isStrict: boolean,
+  audit?: AuditNote,
+): (sql: Sql) => Versioned<boolean> {
   return changeDirectory(async (tx) => {
     const name = STRICT + account;
     if (isStrict) await agreeOn(name, "on")(tx);
     else await tx`DELETE FROM sideband.settings WHERE slot = ${DIRECTORY_SLOT} AND name = ${name}`;
-  });
+    return true;
+  }, audit);
 }
 
-export function changeDirectory<T>(change: (tx: Sql) => Promise<T>): (sql: Sql) => Versioned<T> {
+/** In one transaction, with its note where it changes something. */
+export function changeDirectory<T>(
+  change: (tx: Sql) => Promise<T>,
+  audit: AuditNote | undefined,
+): (sql: Sql) => Versioned<T> {
   return (sql) =>
     sql.begin(async (transaction) => {
       const tx = transaction as unknown as Sql;
       const version = await bumpVersion(tx);
-      return { outcome: await change(tx), version };
+      const outcome = await change(tx);
+      await storeNote(tx, audit, outcome);
+      return { outcome, version };
     }) as Versioned<T>;
 }
 

@@ -1,23 +1,23 @@
 /** The people who operate the service. They are few, and stand in one slot with the keys. */
 
 import type { OperatorStore } from "../../../memory/ports.ts";
-import type { OperatorRecord } from "../../../memory/records.ts";
+import type { AuditNote, OperatorRecord } from "../../../memory/records.ts";
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Database, Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
-import { bumpVersion } from "./key-queries.ts";
+import { changeDirectory, type Versioned } from "./label-queries.ts";
 
 /** @param note is told the version of the keys after each change */
 export function operatorsIn(database: Database, note: (version: number) => void): OperatorStore {
-  const change = async (query: Query<{ version: number; isDone: boolean }>) => {
-    const { version, isDone } = await database.write(query);
+  const change = async (query: (sql: Sql) => Versioned<boolean>) => {
+    const { version, outcome } = await database.write(query);
     note(version);
-    return isDone;
+    return outcome;
   };
   return {
     list: () => database.read(listOperators()),
-    add: (record) => change(addOperator(record)),
-    remove: (name) => change(removeOperator(name)),
+    add: (record, audit) => change(addOperator(record, audit)),
+    remove: (name, audit) => change(removeOperator(name, audit)),
   };
 }
 
@@ -33,31 +33,28 @@ function listOperators(): Query<OperatorRecord[]> {
   };
 }
 
-function addOperator({ name, access, hash, createdAtMs }: OperatorRecord) {
+function addOperator({ name, access, hash, createdAtMs }: OperatorRecord, audit: AuditNote | undefined) {
   return changed(
     (tx, ticket) => tx<Ticketed[]>`
       INSERT INTO sideband.operators (slot, created_at_ms, name, access, hash)
       VALUES (${DIRECTORY_SLOT}, ${createdAtMs}, ${name}, ${access}, ${hash})
       ON CONFLICT (slot, name) DO NOTHING RETURNING ${ticket}::bigint AS ticket`,
+    audit,
   );
 }
 
-function removeOperator(name: string) {
+function removeOperator(name: string, audit: AuditNote | undefined) {
   return changed(
     (tx, ticket) => tx<Ticketed[]>`
       DELETE FROM sideband.operators WHERE slot = ${DIRECTORY_SLOT} AND name = ${name}
       RETURNING ${ticket}::bigint AS ticket`,
+    audit,
   );
 }
 
 function changed(
   statement: (tx: Sql, ticket: number) => PromiseLike<readonly Ticketed[]>,
-): Query<{ version: number; isDone: boolean }> {
-  return (sql) =>
-    sql.begin(async (transaction) => {
-      const tx = transaction as unknown as Sql;
-      const version = await bumpVersion(tx);
-      const rows = await rowsOf((ticket) => statement(tx, ticket));
-      return { version, isDone: rows.length > 0 };
-    }) as Promise<{ version: number; isDone: boolean }>;
+  audit: AuditNote | undefined,
+): (sql: Sql) => Versioned<boolean> {
+  return changeDirectory(async (tx) => (await rowsOf((ticket) => statement(tx, ticket))).length > 0, audit);
 }

@@ -4,7 +4,7 @@
  */
 
 import { ROOMY_FACTS_MAX } from "../../../memory/law/bounds.ts";
-import type { PlaceCounts } from "../../../memory/law/user-memory.ts";
+import type { PlaceCounts } from "../../../memory/law/found-user.ts";
 import { OWN_PLACE } from "../../../memory/places.ts";
 import type { Place } from "../../../memory/records.ts";
 import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";

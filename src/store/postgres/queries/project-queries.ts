@@ -1,7 +1,12 @@
 /** Which projects of an account are shared, and by whom. They are few, and nodes cache them. */
 
 import { changedProject } from "../../../memory/project-records.ts";
-import type { ProjectChange, ProjectRecord, RemoveProjectOutcome } from "../../../memory/records.ts";
+import type {
+  AuditNote,
+  ProjectChange,
+  ProjectRecord,
+  RemoveProjectOutcome,
+} from "../../../memory/records.ts";
 import { projectUser } from "../../../memory/shared-places.ts";
 import { DIRECTORY_SLOT, userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
@@ -28,6 +33,7 @@ export function readProjects(account: string): Query<ProjectRecord[]> {
 export function changeProject(
   account: string,
   change: ProjectChange,
+  audit?: AuditNote,
 ): (sql: Sql) => Versioned<ProjectRecord | undefined> {
   return changeDirectory(async (tx) => {
     await lockProject(tx, account, change.project);
@@ -41,13 +47,14 @@ export function changeProject(
       VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${account}, ${record.project}, ${record.access}, ${members})
       ON CONFLICT (slot, account, project) DO UPDATE SET access = excluded.access, members = excluded.members`;
     return record;
-  });
+  }, audit);
 }
 
 /** A write that was before has made its user; one that comes after is refused. */
 export function removeProject(
   account: string,
   project: string,
+  audit?: AuditNote,
 ): (sql: Sql) => Versioned<RemoveProjectOutcome> {
   return changeDirectory(async (tx) => {
     await lockProject(tx, account, project);
@@ -62,7 +69,7 @@ export function removeProject(
       DELETE FROM sideband.projects
       WHERE slot = ${DIRECTORY_SLOT} AND account = ${account} AND project = ${project}`;
     return "removed";
-  });
+  }, audit);
 }
 
 /** A write holds the row until its commit (group-locks.ts). */

@@ -116,7 +116,16 @@ export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
   return async (sql) => {
     const startedMs = monotonic.now();
     const before = await readStatistics()(sql);
-    for (const name of ["replays", "answers", "events", "users", "facts", "history", "free_labels"]) {
+    for (const name of [
+      "replays",
+      "answers",
+      "events",
+      "audit_names",
+      "users",
+      "facts",
+      "history",
+      "free_labels",
+    ]) {
       const table = sql(`sideband.${name}`);
       const rows = await sql`SELECT FROM ${table} LIMIT 1`;
       if (rows.length > 0) await sql`VACUUM (FULL, ANALYZE) ${table}`;
