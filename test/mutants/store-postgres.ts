@@ -280,4 +280,13 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     tests: WRITES,
     only: "whose answer is lost",
   },
+  {
+    name: "postgres-audit-apart-from-its-change",
+    fault: "An entry of the audit is stored also where nothing was changed.",
+    file: "src/store/postgres/queries/audit-queries.ts",
+    find: "if (note === undefined || !hasChanged(result)) return;",
+    replace: "if (note === undefined) return;",
+    tests: CONFORMANCE,
+    only: "each change stores its entry once",
+  },
 ];

@@ -168,4 +168,13 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     tests: LMDB_TESTS,
     only: "no revision comes twice",
   },
+  {
+    name: "lmdb-audit-names-the-erased",
+    fault: "Whoever is erased keeps their name in the audit.",
+    file: "src/store/lmdb/fact-writes.ts",
+    find: "    writer.atCommit((at) => forgetNames(at, account, userId));",
+    replace: "    writer.atCommit(() => {});",
+    tests: LMDB_TESTS,
+    only: "an erasure takes the name out",
+  },
 ];
