@@ -346,3 +346,24 @@ visit(
     assert.equal((await running.call("GET", "/admin/keys", { key: null, headers })).status, 401);
   },
 );
+
+visit("an operator is added with a token shown once, works by it, and is out when removed", async (visit) => {
+  const { page, running, says } = visit;
+  await signIn(visit);
+  await says(/Nobody by name/);
+  await page.getByLabel("Name of the operator").fill("grace");
+  await page.getByRole("button", { name: "Add an operator" }).click();
+  await says("The token of grace, shown only once");
+  const token = (await page.locator(".key-line code").textContent()) ?? "";
+  const asGrace = async (method: string, path: string) =>
+    (await running.call(method, path, { key: token })).status;
+  assert.equal(await asGrace("GET", "/admin/operators"), 200);
+  assert.equal(await asGrace("DELETE", "/admin/operators/grace"), 403);
+  await page.getByRole("button", { name: "Done, hide the token" }).click();
+  assert.ok(!(await page.content()).includes(token));
+  await page.locator("#operators").getByText("looks at everything, changes nothing").waitFor();
+  await page.getByRole("button", { name: "Remove the operator grace" }).click();
+  await page.getByRole("button", { name: "Confirm: remove the operator grace" }).click();
+  await says(/Nobody by name/);
+  assert.equal(await asGrace("GET", "/admin/operators"), 401);
+});

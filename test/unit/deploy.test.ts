@@ -104,7 +104,7 @@ test("the proxy knows every node of the compose file, and looks at /readyz", () 
   const nodes = read("deploy/compose.yaml").match(/^ {2}sideband-\d+(?=: \*node$)/gm) ?? [];
   const known = nodes.map((name) => `${name.trim()}:8787`).join(" ");
   assert.equal(nodes.length, 3);
-  const upstreams = [...read("deploy/Caddyfile").matchAll(/reverse_proxy (?:@quick )?\{\$NODES:([^}]*)\}/g)];
+  const upstreams = [...read("deploy/Caddyfile").matchAll(/reverse_proxy (?:@whole )?\{\$NODES:([^}]*)\}/g)];
   assert.deepEqual(
     upstreams.map(([, listed]) => listed),
     [known, known],

@@ -9,6 +9,7 @@ import type {
   AccountLabelsAnswer,
   AccountProjectsAnswer,
   AccountsAnswer,
+  AddedOperator,
   AdminStatusAnswer,
   ApproveBody,
   ChangeLabelsBody,
@@ -16,6 +17,7 @@ import type {
   CreateKeyBody,
   KeyRequestView,
   KeyView,
+  OperatorsAnswer,
   UsageByDayAnswer,
 } from "../../contract/admin-schemas.ts";
 import type { AuditAnswer, UsersAnswer } from "../../contract/answers.ts";
@@ -23,6 +25,8 @@ import { type PageCall, send } from "./request.ts";
 
 export type AccountView = Static<typeof AccountsAnswer>["accounts"][number];
 export type AccountLabelsView = Static<typeof AccountLabelsAnswer>;
+export type OperatorView = Static<typeof OperatorsAnswer>["operators"][number];
+export type AddedOperatorView = Static<typeof AddedOperator>;
 export type UsageReport = Static<typeof UsageByDayAnswer>;
 export type { AdminStatusAnswer, CreatedKey, KeyRequestView, KeyView };
 
@@ -32,6 +36,7 @@ export interface Overview {
   readonly keys: readonly KeyView[];
   readonly accounts: readonly AccountView[];
   readonly usage: UsageReport;
+  readonly operators: readonly OperatorView[];
 }
 
 const PAGE_SECRET = "sideband-console";
@@ -59,14 +64,15 @@ export async function signOut(): Promise<void> {
 }
 
 export async function fetchOverview(): Promise<Overview> {
-  const [status, { requests }, { keys }, { accounts }, usage] = await Promise.all([
+  const [status, { requests }, { keys }, { accounts }, usage, { operators }] = await Promise.all([
     call<AdminStatusAnswer>("GET", "/admin/status"),
     call<Pick<Overview, "requests">>("GET", "/admin/key-requests"),
     call<Pick<Overview, "keys">>("GET", "/admin/keys"),
     call<Pick<Overview, "accounts">>("GET", "/admin/accounts"),
     call<UsageReport>("GET", "/admin/usage"),
+    call<Pick<Overview, "operators">>("GET", "/admin/operators"),
   ]);
-  return { status, requests, keys, accounts, usage };
+  return { status, requests, keys, accounts, usage, operators };
 }
 
 export const fetchUsers = (account: string, prefix: string, cursor?: string) =>
@@ -116,3 +122,9 @@ export const declineRequest = (id: string) =>
   call("POST", `/admin/key-requests/${encodeURIComponent(id)}/decline`);
 
 export const deleteRequest = (id: string) => call("DELETE", `/admin/key-requests/${encodeURIComponent(id)}`);
+
+export const addOperator = (name: string, access: OperatorView["access"]) =>
+  call<AddedOperatorView>("POST", "/admin/operators", { body: { name, access } });
+
+export const removeOperator = (name: string) =>
+  call("DELETE", `/admin/operators/${encodeURIComponent(name)}`);

@@ -8,6 +8,7 @@ import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../ap
 import { AccountSection } from "../console/account-section.tsx";
 import { AuditSection } from "../console/audit-section.tsx";
 import { KeysSection } from "../console/keys-section.tsx";
+import { OperatorsSection } from "../console/operators-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
 import { RecentSection, StatusSection } from "../console/status-section.tsx";
 import { UsageSection } from "../console/usage-section.tsx";
@@ -89,6 +90,7 @@ function Console() {
         <a href="#usage">Usage</a>
         <a href="#audit">Audit</a>
         <a href="#recent">Recent requests</a>
+        <a href="#operators">Operators</a>
         <a href="#status">Service</a>
         <Button class="small" onClick={leave} text="Sign out" />
       </nav>
@@ -99,6 +101,7 @@ function Console() {
       <UsageSection usage={overview.usage} keys={overview.keys} />
       <AuditSection accounts={overview.accounts} />
       <RecentSection status={overview.status} keys={overview.keys} />
+      <OperatorsSection operators={overview.operators} />
       <StatusSection status={overview.status} />
     </ActionContext.Provider>
   );
