@@ -62,3 +62,18 @@ export function comparisonRows(): string[][] {
     cell(id, "erase", ({ backup }) => found(backup)),
   ]);
 }
+
+export const TOKENS_HEAD = ["memory", "tools and instructions", "5 facts", "40 facts", "256 facts"];
+
+/** A row for each memory: the tokens that a model reads. */
+export function tokensRows(): string[][] {
+  const promptOf = (id: string, facts: string) =>
+    cell(id, "tokens", ({ prompt }) => count((prompt as Record<string, number>)[facts]));
+  return Object.entries(peers).map(([id, { name }]) => [
+    name,
+    cell(id, "tokens", ({ tools }) => (typeof tools === "number" ? count(tools) : "none")),
+    ...["5", "40", "256"].map((facts) => promptOf(id, facts)),
+  ]);
+}
+
+const count = (tokens: number) => tokens.toLocaleString("en");

@@ -26,7 +26,7 @@ import { BatchBody } from "../src/contract/schemas.ts";
 import { ACCOUNT_SHARE, ADDRESS_SHARE, ANSWERS, BODIES } from "../src/http/request/byte-budget.ts";
 import { AGENT_SETTINGS, SETTINGS } from "../src/settings.ts";
 import { binaryRows } from "./binary-table.ts";
-import { COMPARISON_HEAD, comparisonRows } from "./comparison-table.ts";
+import { COMPARISON_HEAD, comparisonRows, TOKENS_HEAD, tokensRows } from "./comparison-table.ts";
 
 type Row = readonly string[];
 
@@ -85,6 +85,7 @@ export const DOCUMENT_TABLES: readonly DocumentTable[] = [
     rows: binaryRows(),
   },
   { file: "docs/BENCHMARKS.md", head: COMPARISON_HEAD, rows: comparisonRows() },
+  { file: "docs/BENCHMARKS.md", head: TOKENS_HEAD, rows: tokensRows() },
   ...SECTIONS.map(([section, ...accesses]) => accessTable(section, accesses)),
   { file: "docs/API.md", head: ["limit", "value"], rows: limitRows() },
   {

@@ -9,34 +9,28 @@ const LABELS = 50;
 const LIST = "FACT.w0n0";
 
 export const writers: Measure = {
-  limitS: 300,
+  limitS: 600,
   async run(subject) {
-    const one = await subject.start(subject.place());
-    const inOne = await writeAll(
-      Array.from({ length: WRITERS }, () => one),
-      one,
-    );
-    const addedInOne = await addAll(
-      Array.from({ length: WRITERS }, () => one),
-      one,
-    );
-    const many = await manyClients(subject);
-    const inMany = await writeAll(many, many[0]);
-    const addedInMany = await addAll(many, many[0]);
+    // Each on a memory of its own: what breaks one says nothing of the next.
+    const inOne = await writeAll(await clientsOf(subject, 1));
+    const addedInOne = await addAll(await clientsOf(subject, 1));
+    const inMany = await writeAll(await clientsOf(subject, WRITERS));
+    const addedInMany = await addAll(await clientsOf(subject, WRITERS));
     return { inOne, inMany, addedInOne, addedInMany, adds: subject.peer.adds };
   },
 };
 
-async function manyClients(subject: Subject): Promise<Memory[]> {
+/** As many clients as there are writers, in so many processes. The memory has its first fact. */
+async function clientsOf(subject: Subject, processes: number): Promise<Memory[]> {
   const place = subject.place();
   const first = await subject.start(place);
-  await first.write(LIST, "made before the others came");
-  const others: Memory[] = [];
-  for (let i = 1; i < WRITERS; i++) others.push(await subject.open(place));
-  return [first, ...others];
+  await first.write(LIST, "item0");
+  const clients = [first];
+  while (clients.length < processes) clients.push(await subject.open(place));
+  return Array.from({ length: WRITERS }, (_, i) => clients[i % processes]);
 }
 
-async function writeAll(clients: readonly Memory[], reader: Memory) {
+async function writeAll(clients: readonly Memory[]) {
   const acknowledged = new Map<string, string>();
   await Promise.all(
     clients.map(async (client, writer) => {
@@ -52,27 +46,25 @@ async function writeAll(clients: readonly Memory[], reader: Memory) {
   );
   let kept = 0;
   for (const [label, value] of acknowledged) {
-    const found = await reader.read(label).catch(() => undefined);
+    const found = await clients[0].read(label).catch(() => undefined);
     if (found === value) kept += 1;
   }
   return { sent: clients.length * LABELS, acknowledged: acknowledged.size, kept };
 }
 
-async function addAll(clients: readonly Memory[], reader: Memory) {
-  const label = LIST;
-  await reader.write(label, "item0");
+async function addAll(clients: readonly Memory[]) {
   const acknowledged: string[] = [];
   await Promise.all(
     clients.map(async (client, i) => {
       const item = `item${i + 1}`;
-      const done = await client.add(label, item).then(
+      const done = await client.add(LIST, item).then(
         () => true,
         () => false,
       );
       if (done) acknowledged.push(item);
     }),
   );
-  const found = new Set(((await reader.read(label).catch(() => "")) ?? "").split(/;\s*/));
+  const found = new Set(((await clients[0].read(LIST).catch(() => "")) ?? "").split(/;\s*/));
   return {
     sent: clients.length,
     acknowledged: acknowledged.length,
