@@ -122,7 +122,7 @@ export class Disk {
     return path
       .slice(this.#home.length)
       .split("/")
-      .filter((part) => part !== "");
+      .filter((part) => part !== "" && part !== ".");
   }
 
   #find(path: string): number | undefined {

@@ -1,0 +1,128 @@
+/**
+ * npm run compare: Sideband beside what people would use instead, each as its own documents say. What is in the file of results
+ * is not measured again, so that a run that was cut off goes on.
+ */
+
+import { availableParallelism, cpus, loadavg, release } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { endAll, type Measure, runMeasure } from "./measure.ts";
+import { erase } from "./measures/erase.ts";
+import { install } from "./measures/install.ts";
+import { kills } from "./measures/kills.ts";
+import { power } from "./measures/power.ts";
+import { speed } from "./measures/speed.ts";
+import { tokens } from "./measures/tokens.ts";
+import { undo } from "./measures/undo.ts";
+import { values } from "./measures/values.ts";
+import { writers } from "./measures/writers.ts";
+import type { Peer } from "./memory.ts";
+import { NOT_RUN, PEER_IDS, type PeerId, peerOf } from "./peers.ts";
+import { type Entry, type Results, readResults, writeResults } from "./results.ts";
+
+const MEASURES: Readonly<Record<string, Measure>> = {
+  tokens,
+  undo,
+  erase,
+  writers,
+  power,
+  kills,
+  values,
+  install,
+  speed,
+};
+
+const HELP = `usage: npm run compare -- [OPTIONS]
+
+It needs npm ci --prefix bench/compare, npm run build, a C compiler and redis-server.
+
+  --measures LIST   of ${Object.keys(MEASURES).join(", ")} (default: all)
+  --peers LIST      of ${PEER_IDS.join(", ")} (default: all)
+  --run N           the number of the run, which is the seed too (default 1)
+  --file FILE       the file of results (default bench/compare/results.json)
+  --again           measures what is in the file anew
+  --small           a part of the work, to try the program; needs --file`;
+
+const options = parseArgs({
+  options: {
+    measures: { type: "string", default: Object.keys(MEASURES).join(",") },
+    peers: { type: "string", default: PEER_IDS.join(",") },
+    run: { type: "string", default: "1" },
+    file: { type: "string" },
+    small: { type: "boolean", default: false },
+    again: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+}).values;
+
+async function describePeers(ids: readonly PeerId[]): Promise<Results["peers"]> {
+  const described = await Promise.all(
+    ids.map(async (id) => {
+      const { open: _, start: __, version, ...peer }: Peer = await peerOf(id);
+      return [id, { ...peer, version: version() }] as const;
+    }),
+  );
+  return Object.fromEntries(described);
+}
+
+function machine(): Results["machine"] {
+  const processor = cpus()[0]?.model ?? "unknown";
+  const system = `${process.platform} ${release()}`;
+  return { processor, cores: String(availableParallelism()), system, node: process.version };
+}
+
+const RESULTS = fileURLToPath(new URL("results.json", import.meta.url));
+
+/** The names in a list, all of which there are. */
+function namesIn(list: string, known: readonly string[]): string[] {
+  const names = list.split(",");
+  for (const name of names)
+    if (!known.includes(name)) throw new Error(`there is no ${name} in ${known.join(", ")}`);
+  return names;
+}
+
+async function main(): Promise<void> {
+  if (options.help) return console.log(HELP);
+  if (options.small && options.file === undefined)
+    throw new Error("--small needs --file: it is no measurement");
+  const file = options.file ?? RESULTS;
+  const measures = namesIn(options.measures, Object.keys(MEASURES));
+  const ids = namesIn(options.peers, PEER_IDS) as PeerId[];
+  const run = Number(options.run);
+  const peers = await describePeers(PEER_IDS);
+  for (const [id, { name, version }] of Object.entries(peers)) console.log(`${id}: ${name} ${version}`);
+  for (const [name, reason] of Object.entries(NOT_RUN)) console.log(`not run: ${name}: ${reason}`);
+  const known = readResults(file)?.entries ?? [];
+  const results: Results = { machine: machine(), peers, notRun: NOT_RUN, entries: [...known] };
+  const work = measures.flatMap((measure) => ids.map((peer) => ({ measure, peer })));
+  for (const [done, { measure, peer }] of work.entries()) {
+    const at = results.entries.findIndex(
+      (entry) => entry.run === run && entry.measure === measure && entry.peer === peer,
+    );
+    if (at >= 0 && !options.again) continue;
+    process.stdout.write(`${done + 1} of ${work.length}: ${measure}, ${peer} … `);
+    const entry = await measured(measure, peer, run);
+    if (at >= 0) results.entries.splice(at, 1);
+    results.entries.push(entry);
+    writeResults(file, results);
+    console.log(`${entry.seconds} s: ${JSON.stringify(entry.result)}`);
+  }
+}
+
+async function measured(measure: string, id: PeerId, run: number): Promise<Entry> {
+  const startedAt = performance.now();
+  const load = Math.round(loadavg()[0] * 10) / 10;
+  const peer = await peerOf(id);
+  const result = await runMeasure(MEASURES[measure], { id, peer, run, small: options.small }).catch(
+    (error) => ({
+      failed: error instanceof Error ? error.message : String(error),
+    }),
+  );
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+  return { run, measure, peer: id, day: new Date().toISOString().slice(0, 10), load, seconds, result };
+}
+
+process.once("SIGINT", () => void endAll().then(() => process.exit(130)));
+process.once("SIGTERM", () => void endAll().then(() => process.exit(143)));
+await main();
+process.exit();

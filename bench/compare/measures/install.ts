@@ -1,0 +1,50 @@
+/** What npm installs for a peer into an empty folder, from its cache: seconds, packages, MB. The first time fills the cache. */
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Measure } from "../measure.ts";
+import type { Place } from "../place.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+export const install: Measure = {
+  limitS: 900,
+  async run({ place, peer: { packages } }) {
+    if (packages.length === 0) return { seconds: 0, packages: 0, mb: 0 };
+    const at = place();
+    const wanted = packages.map((name) => (name === "sideband" ? packed(at) : name));
+    npm(at, "first", wanted);
+    const startedAt = performance.now();
+    const folder = npm(at, "second", wanted);
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+    const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
+    const [kilobytes] = execFileSync("du", ["-sk", join(folder, "node_modules")], { encoding: "utf8" }).split(
+      "\t",
+    );
+    return {
+      seconds,
+      packages: Object.keys(lock.packages).length - 1,
+      mb: Math.round(Number(kilobytes) / 102.4) / 10,
+    };
+  },
+};
+
+function npm({ folder }: Place, name: string, packages: readonly string[]): string {
+  const at = join(folder, name);
+  mkdirSync(at);
+  const options = ["--prefer-offline", "--no-audit", "--no-fund", "--omit=peer", "--prefix", at];
+  execFileSync("npm", ["install", ...options, ...packages], { cwd: at, stdio: "ignore" });
+  return at;
+}
+
+/** The package as it would be published. */
+function packed({ folder }: Place): string {
+  execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], {
+    cwd: ROOT,
+    stdio: "ignore",
+  });
+  const file = readdirSync(folder).find((name) => name.endsWith(".tgz"));
+  return join(folder, file as string);
+}

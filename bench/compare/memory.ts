@@ -1,0 +1,58 @@
+/**
+ * What the comparison asks of every peer: a few calls on one memory, in the way that the peer's own documents say. What a
+ * peer has no call for is left out, and the measures say so.
+ */
+
+import type { Place } from "./place.ts";
+
+/** The name by which the agents of the comparison are known, where a memory asks for one. */
+export const WRITER = "agent-seven";
+
+export interface Memory {
+  /** Stores a value under a label, or replaces the one there. Throws where it is refused. */
+  write(label: string, value: string): Promise<void>;
+  read(label: string): Promise<string | undefined>;
+  /** Takes the label away for good. */
+  erase(label: string): Promise<void>;
+  /** Adds one item to what a label holds, in the peer's own way. */
+  add(label: string, item: string): Promise<void>;
+  /** The text that an agent is given at its start. */
+  index(): Promise<string>;
+  /** The earlier values of a label, where the peer has them. */
+  history?(label: string): Promise<string>;
+  /** Puts back what a label held before the last write. Returns the number of calls that took. */
+  undo?(label: string): Promise<number>;
+  /** What makes the peer give up space, as its documents say. */
+  compact?(): Promise<void>;
+  /** The tools and instructions that a model reads, as one text. */
+  tools?(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface Peer {
+  readonly name: string;
+  readonly group: "MCP over stdio" | "store";
+  /** What npm installs for it; empty where there is nothing to install. */
+  readonly packages: readonly string[];
+  /** What a write has done when it is answered, as the peer is run here. */
+  readonly durability: string;
+  /** How add() adds, in words. */
+  readonly adds: string;
+  /** What compact() is, in words. */
+  readonly compaction?: string;
+  /** What else a reader has to know. */
+  readonly note?: string;
+  /** Times would be those of a stand-in. */
+  readonly untimed?: string;
+  version(): string;
+  /** Starts the server that all clients share, if the peer has one. */
+  start?(place: Place): Promise<void>;
+  /** A client, or a server of its own on the same folder. A store is opened in a process of its own (library-process.ts). */
+  open(place: Place): Promise<Memory>;
+}
+
+/** For those that have no way of their own to add: read, add, write. */
+export async function addByWriting(memory: Pick<Memory, "read" | "write">, label: string, item: string) {
+  const before = await memory.read(label);
+  await memory.write(label, before === undefined ? item : `${before}; ${item}`);
+}

@@ -1,0 +1,92 @@
+/** mem0 as a library, without a model (`infer: false`). Its embedder is a stand-in: a vector of the text's hash. */
+
+import { createHash } from "node:crypto";
+import type { Memory, Peer } from "../memory.ts";
+import { load, versionOf } from "../packages.ts";
+
+const NAME = "mem0ai";
+const DIMENSIONS = 256;
+const USER = "ada";
+/** More than any measure writes. */
+const ALL = 100_000;
+
+interface Item {
+  readonly id: string;
+  readonly memory: string;
+  readonly metadata: { readonly label?: string };
+}
+
+interface Mem0 {
+  add(text: string, options: object): Promise<unknown>;
+  update(id: string, options: object): Promise<unknown>;
+  delete(id: string): Promise<unknown>;
+  getAll(options: object): Promise<{ results: Item[] }>;
+  history(id: string): Promise<{ previous_value: string | null; new_value: string | null }[]>;
+}
+
+function vectorOf(text: string): number[] {
+  const hash = createHash("sha256").update(text).digest();
+  return Array.from({ length: DIMENSIONS }, (_, i) => hash[i % hash.length] / 256 - 0.5);
+}
+
+export const peer: Peer = {
+  name: "mem0 (infer: false)",
+  group: "store",
+  packages: [`${NAME}@${versionOf(NAME)}`],
+  durability: "SQLite, synchronous at its default",
+  adds: "add: a memory of its own",
+  untimed: "its embedder is a stand-in",
+  note: "its embedder is a stand-in, so calls are counted and no time is measured",
+  version: () => versionOf(NAME),
+  async open(place): Promise<Memory> {
+    process.env.MEM0_TELEMETRY = "false";
+    const { Memory: Mem0Memory } = await load<{ Memory: new (config: object) => Mem0 }>("mem0ai/oss");
+    const model = {
+      embedQuery: async (text: string) => vectorOf(text),
+      embedDocuments: async (texts: string[]) => texts.map(vectorOf),
+    };
+    const memory = new Mem0Memory({
+      embedder: { provider: "langchain", config: { model, embeddingDims: DIMENSIONS } },
+      vectorStore: {
+        provider: "memory",
+        config: { dimension: DIMENSIONS, dbPath: `${place.data}/vectors.db` },
+      },
+      llm: { provider: "openai", config: { apiKey: "none" } },
+      historyDbPath: `${place.data}/history.db`,
+    });
+    const found = async (label?: string) => {
+      const filters = label === undefined ? { user_id: USER } : { user_id: USER, label };
+      return (await memory.getAll({ filters, topK: ALL })).results;
+    };
+    const add = async (label: string, item: string) => {
+      await memory.add(item, { userId: USER, metadata: { label }, infer: false });
+    };
+    return {
+      write: async (label, value) => {
+        const [known] = await found(label);
+        if (known === undefined) await add(label, value);
+        else await memory.update(known.id, { text: value });
+      },
+      read: async (label) => {
+        const items = await found(label);
+        return items.length === 0 ? undefined : items.map((item) => item.memory).join("; ");
+      },
+      erase: async (label) => {
+        for (const { id } of await found(label)) await memory.delete(id);
+      },
+      add,
+      index: async () => (await found()).map((item) => `- ${item.memory}`).join("\n"),
+      history: async (label) => {
+        const [known] = await found(label);
+        return known === undefined ? "" : JSON.stringify(await memory.history(known.id));
+      },
+      undo: async (label) => {
+        const [{ id }] = await found(label);
+        const [last] = await memory.history(id);
+        await memory.update(id, { text: last.previous_value });
+        return 3;
+      },
+      close: async () => {},
+    };
+  },
+};
