@@ -51,7 +51,7 @@ test("a failure with a cause is logged with it, and one without is not", () => {
   const caused = new Failure("store_unavailable", "Not now.", { cause, place: "store/facts.ts:1" });
   assert.equal(failureOf(caused, call, log), caused);
   assert.deepEqual(lines.splice(0), [
-    [{ err: cause, code: "store_unavailable", place: "store/facts.ts:1", request_id: "one" }, "Not now."],
+    [{ code: "store_unavailable", reason: "disk", place: "store/facts.ts:1", request_id: "one" }, "Not now."],
   ]);
   const unexpected = failureOf(cause, call, log);
   assert.deepEqual([unexpected.code, unexpected.extra.cause], ["internal_error", cause]);
