@@ -11,7 +11,6 @@ import { AUDIT_KEPT_MS, TIME_MS_MAX } from "../base/limits.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Store, WriteOutcome } from "./ports.ts";
 import type { AuditEntry, AuditedThings, AuditNote, AuditQuery } from "./records.ts";
-import type { MemoryServices } from "./services.ts";
 import { StoreLayer } from "./store-layer.ts";
 
 /** Where a change comes from. */
@@ -137,7 +136,10 @@ export function personsIn({ by, of }: AuditEntry): string[] {
 }
 
 /** The services for one call: the first of its changes stores the note, and all others the same one. */
-export function auditedMemory(services: MemoryServices, note: AuditNote | undefined): MemoryServices {
+export function auditedMemory<S extends { readonly store: Store }>(
+  services: S,
+  note: AuditNote | undefined,
+): S {
   return note === undefined ? services : { ...services, store: auditedStore(services.store, note) };
 }
 

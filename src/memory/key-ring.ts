@@ -35,7 +35,7 @@ export class KeyRing {
   writing(account: string): BlockKey {
     const keys = this.reading(account);
     assert(keys.length === this.#masters.length, "an account has a key for each master key");
-    return keys[keys.length - 1];
+    return elementAt(keys, keys.length - 1);
   }
 
   /** All keys that an account's blocks may have been written with. */
