@@ -9,7 +9,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { AUDIT_KEPT_MS, TIME_MS_MAX } from "../base/limits.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { Store, WriteOutcome } from "./ports.ts";
+import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
 import type { AuditEntry, AuditedThings, AuditNote, AuditQuery } from "./records.ts";
 import { StoreLayer } from "./store-layer.ts";
 
@@ -166,9 +166,10 @@ export function hasChanged(result: unknown): boolean {
   return !("removed" in result) || Number(result.removed) > 0;
 }
 
-/** The same of a write. */
-export function hasWritten(outcome: WriteOutcome): boolean {
+/** The same of a write. Erasing a person takes the name out of the audit, also of one who has nothing else. */
+export function hasWritten({ changes: [first] }: WriteRequest, outcome: WriteOutcome): boolean {
   if (outcome.outcome !== "stored") return false;
+  if (first?.kind === "erase" && first.within === null) return true;
   const { report, changes } = outcome;
   if (report === undefined) return changes.some(({ found }) => found);
   return (report.erased?.labels ?? report.disowned ?? report.moved ?? 0) > 0;

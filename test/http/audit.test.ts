@@ -132,6 +132,15 @@ test("whoever is erased has no name in any entry any more, and is found by whoev
     assert.match(erased![0]!, /^[0-9a-f]{32}$/);
   }
   assert.doesNotMatch(JSON.stringify(await entriesOf("")), /kim/);
+  // Of one who has a key and nothing else it is told, too, who has taken the name away.
+  const bound = { account: "acme", tier: "unlimited", user: "zoe" };
+  assert.equal((await running.call("POST", "/admin/keys", { key: ADMIN, body: bound })).status, 201);
+  assert.equal((await running.call("DELETE", "/users?user_id=zoe")).status, 404);
+  assert.deepEqual(
+    (await entriesOf("account=acme&user=zoe")).map(({ operation }) => operation),
+    ["forgetUser", "adminCreateKey"],
+  );
+  assert.doesNotMatch(JSON.stringify(await entriesOf("")), /zoe/);
   assert.equal((await running.call("GET", "/admin/audit?user=kim", { key: ADMIN })).status, 400);
 });
 

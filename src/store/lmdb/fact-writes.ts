@@ -135,14 +135,16 @@ function* prepareShared(
 }
 
 /** Whoever is erased loses the name in the audit too: at the commit, since others may have named them meanwhile. */
-function noteWrite(
-  writer: Writer,
-  { account, userId, changes: [first], audit }: WriteRequest,
-  outcome: WriteOutcome,
-): void {
+function noteWrite(writer: Writer, request: WriteRequest, outcome: WriteOutcome): void {
+  const {
+    account,
+    userId,
+    changes: [first],
+    audit,
+  } = request;
   if (first?.kind === "erase" && first.within === null)
     writer.atCommit((at) => forgetNames(at, account, userId));
-  if (audit !== undefined && hasWritten(outcome)) writer.atCommit((at) => keepNote(at, audit));
+  if (audit !== undefined && hasWritten(request, outcome)) writer.atCommit((at) => keepNote(at, audit));
 }
 
 function isSameRecord(now: Buffer | undefined, before: Buffer | undefined): boolean {

@@ -232,7 +232,7 @@ function recordsOf(
     for (const change of request.changes)
       if (change.kind === "erase")
         erased.push({ account, nowMs: request.nowMs, ...erasedAt(userId, change.within) });
-    if (request.audit !== undefined && hasWritten(outcome)) notes.push(request.audit);
+    if (request.audit !== undefined && hasWritten(request, outcome)) notes.push(request.audit);
     if (heard.has(account))
       events.push(...outcome.events.map((event) => ({ ...event, account, ...toldAs(userId, event.place) })));
   }
