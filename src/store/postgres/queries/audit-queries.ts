@@ -9,7 +9,7 @@ import type { AuditEntry, AuditNote, AuditQuery, AuditStore, PersonName } from "
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Database, Query, Sql } from "../connection/database.ts";
 import { answerOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
-import { allOf, arraysOf, columnsOf, Statements } from "./statements.ts";
+import { allOf, columnsOf, Statements, valuesOf } from "./statements.ts";
 
 export function auditIn(database: Database): AuditStore {
   return {
@@ -27,8 +27,6 @@ export async function storeNote(tx: Sql, note: AuditNote | undefined, result: un
   await allOf(storeNotes(new Statements(tx, false), [note]));
 }
 
-const PERSON_NAME = columnsOf<PersonName>({ hash: "text", account: "text", name: "text" });
-
 export function storeNotes(statements: Statements, notes: readonly AuditNote[]): Promise<unknown>[] {
   return notes.flatMap(({ entry, names }) => [
     rowsOf(
@@ -42,16 +40,26 @@ export function storeNotes(statements: Statements, notes: readonly AuditNote[]):
   ]);
 }
 
+type NameRow = PersonName & { readonly slot: number; readonly atMs: number };
+
+const NAME_ROW = columnsOf<NameRow>({
+  slot: "integer",
+  atMs: "bigint",
+  hash: "text",
+  account: "text",
+  name: "text",
+});
+
+/** As values: of rows that are selected Citus returns no parameter. */
 function storeNames(
   statements: Statements,
   { atMs }: AuditEntry,
   names: readonly PersonName[],
 ): Promise<unknown> {
+  const rows = names.map((name) => ({ ...name, slot: DIRECTORY_SLOT, atMs }));
   return rowsOf(
     (ticket) => statements.send<Ticketed>`
-      INSERT INTO sideband.audit_names AS n (slot, last_at_ms, hash, account, name)
-      SELECT ${DIRECTORY_SLOT}::integer, ${atMs}::bigint, t.hash, t.account, t.name
-      FROM (${arraysOf(PERSON_NAME, names)}) AS t (hash, account, name)
+      INSERT INTO sideband.audit_names AS n (slot, last_at_ms, hash, account, name) ${valuesOf(NAME_ROW, rows)}
       ON CONFLICT (slot, hash) DO UPDATE SET last_at_ms = greatest(n.last_at_ms, excluded.last_at_ms)
       RETURNING ${ticket}::bigint AS ticket`,
   );

@@ -179,7 +179,7 @@ export function arraysOf<Row>(columns: Columns<Row>, rows: readonly Row[]): Part
   return part`SELECT * FROM unnest(${joined(lists)})`;
 }
 
-function valuesOf<Row>(columns: Columns<Row>, rows: readonly Row[]): Part {
+export function valuesOf<Row>(columns: Columns<Row>, rows: readonly Row[]): Part {
   assert(rows.length > 0, "a list of rows is not empty");
   const lists = rows.map(
     (row) => part`(${joined(columns.map(([type, cellOf]) => cast([cellOf(row)], type)))})`,
