@@ -22,8 +22,12 @@ const among = (folder: string, pattern: RegExp) =>
 const env = { TEST_STORE: "postgres", TEST_CITUS: "1" };
 const processes: TestProcess[] = [
   { name: "faults and store of Citus", files: among("test/citus", /\.citus\.ts$/), env },
-  // What has nothing to do with the store is left out, and the examples, whose revisions are those of the embedded store.
-  { name: "HTTP on Citus", files: among("test/http", /^(?!block-work|examples|website).*\.test\.ts$/), env },
+  // What has nothing to do with the store is left out, the examples, whose revisions are those of the embedded store, and its metrics.
+  {
+    name: "HTTP on Citus",
+    files: among("test/http", /^(?!alarms|block-work|examples|website).*\.test\.ts$/),
+    env,
+  },
 ];
 
 const wanted = processes.filter(({ files }) => files.length > 0);
