@@ -101,7 +101,9 @@ async function writeGold(memory: Memory, dialogue: Dialogue): Promise<string[]> 
 /** The block that the service gives, which a hook puts into the prompt again after each compaction. */
 async function fatesInServedBlock(at: Place, { facts }: Dialogue): Promise<Fates> {
   const apiKey = readFileSync(join(at.data, "first.key"), "utf8").trim();
-  const memory = new Sideband<string>({ apiKey, baseUrl: `http://127.0.0.1:${at.notes.get("port")}` });
+  const baseUrl = `http://127.0.0.1:${at.notes.get("port")}`;
+  // Times are not measured, and the machine may be busy.
+  const memory = new Sideband<string>({ apiKey, baseUrl, timeoutMs: 120_000 });
   const { fdm_block } = await memory.context("ada", { include: "block" });
   const read = await memory.read("ada", fdm_block);
   return fatesInFacts(facts, new Map(read.facts.map(({ label, value }) => [label, value])));
