@@ -22,8 +22,10 @@ const SETTINGS = [
   "citus.recover_2pc_interval=5s",
   "wal_level=logical",
   "max_worker_processes=64",
-  "max_prepared_transactions=300",
-  "max_connections=300",
+  // For each database, also one whose test has ended, every machine keeps a connection to each machine; and a session of a
+  // service has its own to the other machines.
+  "max_prepared_transactions=1000",
+  "max_connections=1000",
 ];
 
 /** The binaries of a PostgreSQL that has Citus, or the reason why there are none. */
