@@ -10,7 +10,7 @@ import { binariesIn, createDatabase, PostgresServer } from "../../bench/store/po
 import { Metrics } from "../../src/base/metrics.ts";
 import { DATABASE_DEFAULTS, type Sql } from "../../src/store/postgres/connection/database.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
-import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
+import { copyDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
 import type { StoreUnderTest } from "../conformance/store-under-test.ts";
 
 /** What survives a crash of the machine is not what these tests are about. */
@@ -51,7 +51,7 @@ async function makeDatabase(template?: string): Promise<string> {
   const name = `test_${count}`;
   if (process.env.TEST_CITUS === "1") {
     const cluster = await sharedCluster();
-    await newDistributedDatabase(cluster, name);
+    await copyDistributedDatabase(name);
     const machines = machinesOf(cluster);
     return cluster.urlOf(machines[count % machines.length], name);
   }
