@@ -48,7 +48,7 @@ export function notedErasures(
     const [account, userId, place] = given;
     const places = account === DEMO_ACCOUNT ? [] : await store.listPlaces(account, userId);
     // A stranger's guesses do not fill the list.
-    if (places.length > 0 || (place === undefined && (await isNamed(store, account, userId))))
+    if (places.length > 0 || (place === undefined && (await hasName(store, account, userId))))
       await note(account, userId, place);
     return store.forgetUser(...given);
   };
@@ -62,7 +62,7 @@ export function notedErasures(
 }
 
 /** In what was allowed to an application, or among the members of a project. */
-async function isNamed(store: Store, account: string, userId: string): Promise<boolean> {
+async function hasName(store: Store, account: string, userId: string): Promise<boolean> {
   const projects = await store.readProjects(account);
   if (projects.some(({ members }) => members?.includes(userId))) return true;
   const keys = await store.listKeys(account);
