@@ -8,6 +8,7 @@ import { RefusedValueError } from "../agent-side/secrets.ts";
 import { openProject } from "../agents/project.ts";
 import { LABEL_FORM, NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { NoStoreError } from "../base/errors.ts";
+import { plainLetters } from "../base/plain-letters.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { openAgentMemory } from "../main/agent.ts";
 import { shellQuote } from "../main/shell-quote.ts";
@@ -61,13 +62,10 @@ export interface MemoryCommandText extends CommandText {
 
 /** A label as labels are written: "family.best-friend" is FAMILY.best_friend, and "Räder" is "rader". What cannot be one stays as it is. */
 export function labelForm(typed: string): string {
-  const [group, ...name] = typed
-    .trim()
-    .normalize("NFKD")
-    .replace(/\p{M}+/gu, "")
+  const [group, ...name] = plainLetters(typed.trim())
     .replace(/[\s-]+/g, "_")
     .split(".");
-  const label = `${group.toUpperCase()}.${name.join("_").toLowerCase()}`;
+  const label = `${group.toUpperCase()}.${name.join("_")}`;
   return LABEL_FORM.test(label) ? label : typed;
 }
 

@@ -4,16 +4,8 @@
  * search engines index them.
  */
 
-/** Letters that have no accent to take away. */
-const PLAIN: Readonly<Record<string, string>> = {
-  ß: "ss",
-  æ: "ae",
-  ø: "o",
-  œ: "oe",
-  ł: "l",
-  đ: "d",
-  ı: "i",
-};
+import { withAccentsApart } from "../base/plain-letters.ts";
+
 /** The accents of Latin, Greek and Cyrillic, and the vowel points of Hebrew and Arabic. */
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652]+/g;
 
@@ -57,13 +49,8 @@ const NAMING_WORDS = new Set(
 
 /** A text whose words can be compared: small letters without accents, pairs apart, and nothing between words but ASCII. */
 export function comparable(text: string): string {
-  const small = text.toLowerCase();
-  if (ASCII.test(small)) return small;
-  const plain = small
-    .replace(/[ßæøœłđı]/g, (letter) => PLAIN[letter])
-    .normalize("NFKD")
-    .replace(ACCENTS, "")
-    .normalize("NFC");
+  if (ASCII.test(text)) return text.toLowerCase();
+  const plain = withAccentsApart(text).replace(ACCENTS, "").normalize("NFC");
   const words = plain.replace(HAN_PARTICLES, " ").match(WORD) ?? [];
   return words.map((word) => (isPaired(word) ? pairsOf(word).join(" ") : word)).join(" ");
 }

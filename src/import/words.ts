@@ -4,6 +4,8 @@
  * by keeping the label and not the words.
  */
 
+import { plainLetters } from "../base/plain-letters.ts";
+
 /** Characters of a label's name. */
 export const NAME_LENGTH_MAX = 48;
 /** Characters of a label's group. */
@@ -14,15 +16,6 @@ const SENTENCE_LENGTH_MAX = 40;
 /** Characters of a name that what stands above may take. */
 const ABOVE_LENGTH_MAX = 24;
 
-const FOLDED: Readonly<Record<string, string>> = {
-  ß: "ss",
-  æ: "ae",
-  ø: "o",
-  œ: "oe",
-  ł: "l",
-  đ: "d",
-  ı: "i",
-};
 /** They say little about what a sentence is about. */
 const STOP_WORDS = new Set(
   "a an the is are was were be been am to of in on at for and or with my our i im ive me we that this it its as by from has have had will".split(
@@ -33,23 +26,16 @@ const STOP_WORDS = new Set(
 /** "Wi-Fi (upstairs)" → ["wi", "fi", "upstairs"]. */
 export function slugWords(text: string): string[] {
   return (
-    text
-      .toLowerCase()
-      .replace(/[ßæøœłđı]/g, (letter) => FOLDED[letter])
-      .normalize("NFKD")
-      .replace(/\p{M}+|['’`]/gu, "")
+    plainLetters(text)
+      .replace(/['’`]/g, "")
       .match(/[a-z0-9]+/g) ?? []
   );
 }
 
 /** Whether the slug has every letter and sign of the text that means something. */
 export function isWhole(text: string): boolean {
-  const folded = text
-    .toLowerCase()
-    .replace(/[ßæøœłđı]/g, "")
-    .normalize("NFKD")
-    .replace(/\p{M}+/gu, "");
-  return !/[^a-z0-9\s'’"“”()/&,._-]/.test(folded.replace(/\p{Extended_Pictographic}|\u200d|\ufe0f/gu, ""));
+  const signs = plainLetters(text).replace(/\p{Extended_Pictographic}|\u200d|\ufe0f/gu, "");
+  return !/[^a-z0-9\s'’"“”()/&,._-]/.test(signs);
 }
 
 /** As many words as fit. */

@@ -73,13 +73,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const found = await openStore(config, { ...options, metrics, turns });
   const { store: opened, embedded, eventLog, clock, compact, historyMax } = found;
   const keyRing = new KeyRing(await openMasterKeys(config, found));
-  const workers = new BlockThreads({
-    start: startWorker(options.blockWorker ?? BLOCK_WORKER),
-    count: config.blockWorkers,
-    clock: timerClock,
-  });
-  const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax: config.queueMax, metrics });
-  const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
+  const blockWork = openBlockWork(config, options.blockWorker ?? BLOCK_WORKER, metrics);
   const labels = new Labels(opened);
   const idsOf = sealedIds(keyRing.eventSecrets);
   const local = new LocalEvents(clock, idsOf);
@@ -138,6 +132,12 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       await store.close();
     },
   };
+}
+
+function openBlockWork({ blockWorkers: count, queueMax }: Config, worker: URL, metrics: Metrics): BlockWork {
+  const workers = new BlockThreads({ start: startWorker(worker), count, clock: timerClock });
+  const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax, metrics });
+  return new BlockWork(scheduler, CODEBOOK_VERSION);
 }
 
 /** What is restored needs the key that its blocks were made with, or the word that they are given up. */

@@ -5,6 +5,7 @@
 
 import { groupOf, LABEL_FORM } from "../../base/channel-labels.ts";
 import { isSlip } from "../../base/edit-distance.ts";
+import { plainLetters } from "../../base/plain-letters.ts";
 import type { LabelAnswer } from "../../contract/answers.ts";
 import { GROUP_LENGTH_MAX, joinedWords, NAME_LENGTH_MAX, slugWords } from "../../import/words.ts";
 
@@ -103,13 +104,7 @@ function nameOf(label: string): string {
 
 /** In any script, without case and accents. */
 function wordsOf(text: string): readonly string[] {
-  return (
-    text
-      .toLowerCase()
-      .normalize("NFKD")
-      .replace(/\p{M}+/gu, "")
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  );
+  return plainLetters(text).match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** Without case and separators. */

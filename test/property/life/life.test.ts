@@ -23,9 +23,14 @@ test("embedded: 200 random sequences of all that can happen to facts agree with 
   runAll(embeddedWorld(), 200));
 
 test("postgres: 10 random sequences of all that can happen to facts agree with the model", async () => {
-  const urls = [await newDatabase(), await newDatabase()];
-  const openers = urls.map(
-    (url) => (historyMax: number, clock: Clock) => openStore(url, { historyMax, clock }),
+  // One has the rows of a single server, the other those of a cluster.
+  const openers = [
+    { url: await newDatabase(), clusterForms: false },
+    { url: await newDatabase(), clusterForms: true },
+  ].map(
+    ({ url, clusterForms }) =>
+      (historyMax: number, clock: Clock) =>
+        openStore(url, { historyMax, clock, clusterForms }),
   );
   await runAll(new StoreWorld(openers, (store) => store.compact()), 10);
 });

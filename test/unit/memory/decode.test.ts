@@ -17,14 +17,6 @@ async function setUp(context: TestContext) {
   return { ...memory, throughModel };
 }
 
-test("a fact is read by its label", async (context) => {
-  const { services, write } = await setUp(context);
-  await write("ada", "Ada", "Sideband");
-  const input = { userId: "ada", label: "USER.project" };
-  const { fact, ...named } = await decodeFact(services, ACCOUNT, input);
-  assert.deepEqual([named, fact.value], [input, "Sideband"]);
-});
-
 test("the time that a reading took is told in whole milliseconds", async (context) => {
   const { services, write, workers } = await setUp(context);
   await write("ada", "Ada");
@@ -45,23 +37,6 @@ test("a fact from the state needs no block", async (context) => {
   await write("ada", "Ada");
   await decodeFact(services, ACCOUNT, NAME);
   assert.deepEqual(workers.began, []);
-});
-
-test("a fact that another user or another account has is not found", async (context) => {
-  const { services, write } = await setUp(context);
-  await write("ada", "Ada");
-  const notFound = { code: "fact_not_found", extra: { param: "label" } };
-  await assert.rejects(async () => decodeFact(services, ACCOUNT, { ...NAME, userId: "eve" }), notFound);
-  await assert.rejects(async () => decodeFact(services, "globex", NAME), notFound);
-  await assert.rejects(decodeThroughModel(services, { ...requester, account: "globex" }, NAME), notFound);
-});
-
-test("a label without a fact is not found, in the state and through the model", async (context) => {
-  const { services, write } = await setUp(context);
-  await write("ada", "Ada");
-  const input = { userId: "ada", label: "USER.os" };
-  await assert.rejects(async () => decodeFact(services, ACCOUNT, input), { code: "fact_not_found" });
-  await assert.rejects(decodeThroughModel(services, requester, input), { code: "fact_not_found" });
 });
 
 test("a bad user_id and an unknown label are refused, in the state and through the model", async (context) => {

@@ -1,10 +1,10 @@
-/** Going back over renames and changed ends: facts are under the labels, and with the ends, that they had. */
+/** Going back over renames: facts are under the labels that they had. */
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { noStep } from "../../../src/base/steps.ts";
 import { encodeFacts } from "../../../src/memory/encode.ts";
-import { forgetFact, listFacts } from "../../../src/memory/facts.ts";
+import { listFacts } from "../../../src/memory/facts.ts";
 import { factHistory, rollBack, userChanges } from "../../../src/memory/history.ts";
 import { addLabel, removeLabel } from "../../../src/memory/label-terms.ts";
 import { renameFact } from "../../../src/memory/rename.ts";
@@ -31,8 +31,6 @@ async function setUp(context: TestContext) {
         return encodeFacts(services, caller, { userId, operation: "encode", facts });
       }),
     rename: (label: string, to: string) => later(() => renameFact(services, caller, { userId, label, to })),
-    forget: (label: string, keepHistory: boolean) =>
-      later(() => forgetFact(services, ACCOUNT, { userId, label, keepHistory })),
     back: (toMs: number) => later(() => rollBack(services, caller, { userId, toMs })),
     facts: async () => {
       const facts = await listFacts(services, ACCOUNT, { userId });
@@ -107,28 +105,6 @@ test("a label that its account has removed meanwhile comes back as the person's 
   await back(toMs);
   assert.deepEqual(await facts(), before);
   await write(NEW_LABEL.label, "Joan");
-});
-
-test("what was forgotten for good after a rename stays so", async (context) => {
-  const { clock, write, rename, forget, back, facts } = await setUp(context);
-  await write("PET.cat", "Tom");
-  const toMs = clock.now();
-  await rename("PET.cat", "HOME.cat");
-  await forget("HOME.cat", false);
-  assert.deepEqual((await back(toMs)).changes, []);
-  assert.deepEqual(await facts(), []);
-});
-
-test("another end of the same value is a change, which going back undoes; the same end is none", async (context) => {
-  const { clock, write, back, facts, values } = await setUp(context);
-  await write("PET.cat", "Tom", 600);
-  const [before, toMs] = [await facts(), clock.now()];
-  await write("PET.cat", "Tom", 9000);
-  await write("PET.cat", "Tom");
-  await write("PET.cat", "Tom");
-  assert.equal((await values("PET.cat")).length, 3);
-  assert.deepEqual((await back(toMs)).changes, [{ place: "", label: "PET.cat", from: "Tom", to: "Tom" }]);
-  assert.deepEqual(await facts(), before);
 });
 
 test("an export has what was renamed, and where it is imported going back works as before", async (context) => {

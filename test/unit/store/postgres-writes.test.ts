@@ -133,27 +133,6 @@ test("postgres: a walk goes on after a full page, in its slot and in the next on
   await Promise.all([store.close(), sql.end()]);
 });
 
-test("postgres: of twenty writers on two nodes with the same revision one wins, round after round", async () => {
-  const url = await newDatabase();
-  const nodes = await Promise.all([openStore(url), openStore(url)]);
-  let ifRevision = 0;
-  for (let round = 1; round <= 5; round++) {
-    const outcomes = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => {
-        const changes = [{ place: "", label: "USER.name", value: `${round} ${i}`, ifRevision }];
-        return nodes[i % 2].write({ ...write("ada", []), changes });
-      }),
-    );
-    const won = outcomes.filter((outcome) => outcome.outcome === "stored");
-    assert.deepEqual([won.length, outcomes.length - won.length], [1, 19]);
-    ifRevision = won[0].revision;
-    assert.ok(outcomes.every((lost) => lost.outcome !== "conflict" || lost.present?.revision === ifRevision));
-    const life = await nodes[round % 2].readLife("acme", "ada", { nowMs: 0 });
-    assert.deepEqual([life?.facts[0].ordinal, life?.earlier.length], [round, round - 1]);
-  }
-  await Promise.all(nodes.map((node) => node.close()));
-});
-
 test("postgres: after a sweep no table holds what has expired: no request, no answer, no event, no fact", async () => {
   const url = await newDatabase();
   const store = await openStore(url);

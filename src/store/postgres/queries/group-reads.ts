@@ -148,12 +148,9 @@ export async function readGroup(
     used: new Map(
       byKind.get("used")?.map(({ number, revision }) => [counterName(elementAt(counters, number)), revision]),
     ),
-    channelCounts: requests.map(({ nowMs }, i) => {
-      const row = inViews.get(elementAt(viewOf, i));
-      if (row === undefined || requests[i]?.shared !== undefined) return 0;
-      const ends = row.value === null ? [] : row.value.split(",");
-      return row.ordinal + ends.filter((end) => Number(end) > nowMs).length;
-    }),
+    channelCounts: requests.map(({ nowMs, shared }, i) =>
+      shared === undefined ? channelCountOf(inViews.get(elementAt(viewOf, i)), nowMs) : 0,
+    ),
     listed: new Map(
       requests.flatMap(({ nowMs }, i) => {
         const view = sharedViewOf.get(i);
@@ -165,6 +162,13 @@ export async function readGroup(
     gone: await gone,
     heard: new Set(byKind.get("heard")?.map(({ place }) => place)),
   };
+}
+
+/** The facts of a view that do not end, and those whose end is to come. */
+function channelCountOf(row: GroupRow | undefined, nowMs: number): number {
+  if (row === undefined) return 0;
+  const ends = row.value === null ? [] : row.value.split(",");
+  return row.ordinal + ends.filter((end) => Number(end) > nowMs).length;
 }
 
 /** Revisions of what is shared are none of a member's own, since they are shown together. */
