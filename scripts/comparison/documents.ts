@@ -168,9 +168,10 @@ export function readmeRows(results: Results): Row[] {
       ({ addedInOne }) => `kept, of what ${count(addedInOne.sent)} writers at once were told is done`,
       part("writers", KEPT_IN_MANY),
     ),
-    ...measured<Lost>(({ kills }) => `lost in ${count(kills as number)} kills`, part("kills", LOST)),
     ...measured<Lost>(
-      ({ losses }) => `lost in ${count(losses as number)} losses of power`,
+      ({ kills }) =>
+        `lost in ${count(kills as number)} kills; in ${count(firstOf<Lost>("power").losses as number)} losses of power`,
+      part("kills", LOST),
       part("power", LOST),
     ),
     ...measured(() => "a wrong value undone; its writer known", part("undo", UNDONE), part("undo", AUTHOR)),

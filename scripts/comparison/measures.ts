@@ -28,6 +28,8 @@ export interface Values {
   readonly changed: number;
   readonly refused: number;
   readonly lost: number;
+  /** Of what is in the memory, what a prompt has. */
+  readonly inPrompt?: number;
 }
 
 interface Kept {
@@ -51,6 +53,7 @@ export interface Lost {
   readonly lost: number;
   readonly opens?: boolean;
   readonly closed?: number;
+  readonly mended?: number;
 }
 
 export interface Undo {
@@ -76,6 +79,7 @@ interface Install {
   readonly seconds: number;
   readonly packages: number;
   readonly mb: number;
+  readonly debian?: { readonly packages: number; readonly mb: number };
 }
 
 interface Round {
@@ -91,6 +95,8 @@ interface Percentiles {
 }
 
 interface Speed {
+  /** Of the process that opens a store, without the store. */
+  readonly hostMb?: number;
   readonly rounds?: readonly Round[];
 }
 
@@ -221,12 +227,29 @@ rest, nothing or a random part. Lost, of what was answered as done; with it how 
         ),
       ),
       ...columns<Lost>("power", { ...LOST, name: "lost with the power" }),
-      ...columns<Lost>(
-        "power",
-        share<Lost>("did not open", ({ closed, losses }) => [closed as number, losses as number])("less"),
-      ),
+      ...columns<Lost>("power", {
+        name: "did not open",
+        text: (all) =>
+          distinct(
+            all.map(({ closed = 0, losses = 0, mended = 0 }) =>
+              [
+                `${count(closed)} of ${count(losses)}`,
+                ...(mended > 0 ? [`${count(mended)} mended`] : []),
+              ].join(", "),
+            ),
+          ).join("; then "),
+        score: ({ closed }) => closed ?? 0,
+      }),
     ],
     ofPeer: ["what an answer means, as run here", "durability"],
+    more: ({ peers }) =>
+      Object.values(peers)
+        .filter(({ repair }) => repair !== undefined)
+        .map(
+          ({ name, repair }) =>
+            `What ${name}'s documents say to do where it does not open: \`${repair}\`. What is lost is counted after it.`,
+        )
+        .join("\n"),
   },
   {
     title: "A wrong value undone",
@@ -262,6 +285,15 @@ changed behind its writer's back.`,
       least("refused", ({ refused }) => refused),
       least("lost", ({ lost }) => lost),
     ),
+    more: (results) =>
+      Object.keys(results.peers)
+        .flatMap((id) => {
+          const known = resultsOf<Values>(results, "values", id).flatMap(({ inPrompt }) => inPrompt ?? []);
+          return known.length === 0
+            ? []
+            : `A prompt has ${range(known)} of them whole with ${nameOf(results, id)}; the others are read from the file.`;
+        })
+        .join("\n"),
   },
   {
     title: "Tokens",
@@ -274,14 +306,16 @@ a prompt either: theirs is a line \`label: value\` for each fact, as your code w
   },
   {
     title: "What is installed",
-    about:
-      () => `What npm puts into an empty folder, from its cache, without optional peers. Redis itself is Debian's and not counted, nor is a PostgreSQL that
-is there already.`,
+    about: () =>
+      "What npm puts into an empty folder, from its cache, without running the scripts of packages; beside it what Debian installs.",
     columns: columns<Install>(
       "install",
       least("seconds", ({ seconds }) => seconds),
       least("packages", ({ packages }) => packages),
       least("MB", ({ mb }) => mb),
+      words("Debian's beside", ({ debian }) =>
+        debian === undefined ? "none" : `${count(debian.packages)} packages, ${count(debian.mb)} MB`,
+      ),
     ),
   },
   {
@@ -293,6 +327,14 @@ is there already.`,
       timed("start", "ms", ({ startMs }) => startMs),
       timed("memory at rest", "MB", ({ restMb }) => restMb),
     ),
+    more: (results) => {
+      const known = resultsOf<Speed>(results, "speed", ...Object.keys(results.peers)).flatMap(
+        ({ hostMb }) => hostMb ?? [],
+      );
+      return known.length === 0
+        ? ""
+        : `A store is opened in a process of the comparison, which alone has ${range(known)} MB; they are in the numbers above.`;
+    },
   },
   {
     title: "Times of one client",
