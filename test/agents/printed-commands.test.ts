@@ -18,13 +18,17 @@ import { openHome } from "./home.ts";
 const home = openHome();
 after(() => home.end());
 
-/** Runs a printed command in a shell, and tells what it printed. */
-function typed(command: string, cwd = home.env.HOME): string {
-  const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
-    cwd,
-    env: home.env,
-    encoding: "utf8",
-  });
+/** Runs a printed command, and tells what it printed. */
+async function typed(command: string, folder?: string): Promise<string> {
+  const { status, out, err } = await home.typed(command, folder);
+  assert.equal(status, 0, `${command}\n${err}`);
+  return out;
+}
+
+/** Runs a line in a shell, with processes of its own. */
+function inShell(command: string): string {
+  const options = { cwd: home.env.HOME, env: home.env, encoding: "utf8" } as const;
+  const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], options);
   assert.equal(status, 0, `${command}\n${stderr}`);
   return stdout;
 }
@@ -50,17 +54,17 @@ test("an undo runs as it is printed for every project and every user", async () 
     const value = async () => (await home.run("recall", "PROJ.goal", ...place)).out;
     const [forget] = await call("remember", "PROJ.goal", "sails");
     const [restore] = await call("remember", "PROJ.goal", "hull");
-    typed(restore);
+    await typed(restore);
     assert.equal(await value(), "sails\n", name);
     const [again] = await call("forget", "PROJ.goal");
-    typed(again);
+    await typed(again);
     assert.equal(await value(), "sails\n", name);
-    typed(forget);
+    await typed(forget);
     assert.equal(await value(), "", name);
     // An undo that an agent is told is typed in any folder.
     const config = readAgentConfig({ SIDEBAND_DATA: home.data, SIDEBAND_USER_ID: name });
     const written = JSON.parse((await home.run("remember", "PROJ.goal", "x", ...place, "--json")).out);
-    typed(commandsIn(writtenLine(written, undefined, undoAnywhere(config, name)))[0], "/");
+    await typed(commandsIn(writtenLine(written, undefined, undoAnywhere(config, name)))[0], "/");
     assert.equal(await value(), "", name);
   }
 });
@@ -72,10 +76,10 @@ test("an undo runs in a repository of any name", async () => {
     assert.match(String(projectOf([folder])), /^[^-]/);
     await home.runIn(folder, "remember", "PROJ.goal", "sails", "--user", "ada");
     const { out } = await home.runIn(folder, "remember", "PROJ.goal", "hull", "--user", "ada");
-    typed(commandsIn(out)[0], folder);
+    await typed(commandsIn(out)[0], folder);
     // What the project is called can be typed, too.
     const named = `${sidebandCommand()} recall PROJ.goal --user ada --project '${projectOf([folder])}'`;
-    assert.equal(typed(named), "sails\n");
+    assert.equal(await typed(named), "sails\n");
   }
 });
 
@@ -87,27 +91,27 @@ test("the commands of errors and of rollback run as they are printed", async () 
     return commandsIn(out + err);
   };
   const [labels] = await printed("remember", "USER.nam", "Argo", ...person);
-  assert.match(typed(labels), /USER\.name/);
+  assert.match(await typed(labels), /USER\.name/);
   const unknown = await printed("remember", "$(touch pwned)", "x", ...person);
   assert.deepEqual(
     unknown.filter((command) => command.includes("pwned")),
     [],
   );
-  for (const command of unknown) typed(command);
+  for (const command of unknown) await typed(command);
   await home.run("remember", "SHIP.name", "Argo", ...person);
   const [facts] = await printed("forget", "SHIP.nmae", ...person);
-  assert.match(typed(facts), /^SHIP\.name=Argo$/m);
+  assert.match(await typed(facts), /^SHIP\.name=Argo$/m);
   await home.run("labels", "add", "CREW.captain", "--description", "Who commands");
   const described = ["--description", '-- who\'s "in" $(touch pwned)'].join("=");
   const [edit] = await printed("remember", "CREW.captain", "Jason", described, ...person);
-  assert.match(typed(edit), /^CREW\.captain: -- who's "in" \$\(touch pwned\); undo: /m);
+  assert.match(await typed(edit), /^CREW\.captain: -- who's "in" \$\(touch pwned\); undo: /m);
   assert.equal((await home.run("recall", "CREW.captain", ...person)).status, 1, "nothing was stored");
   const standard = await home.run("remember", "USER.os", "Linux", "--description", "Mine", ...person);
   assert.match(standard.err, /: USER\.os is a standard label, .*: leave --description out\n$/);
   const [, byWords] = await printed("recall", "SHIP.called", ...person);
-  assert.match(typed(byWords), /^SHIP\.name=Argo$/m);
+  assert.match(await typed(byWords), /^SHIP\.name=Argo$/m);
   const [history] = await printed("restore", "SHIP.name", "99", ...person);
-  assert.match(typed(history), /Argo/);
+  assert.match(await typed(history), /Argo/);
   // What is written again to describe its label keeps its value, its place and its end.
   const [value, project] = ['-x "it\'s" $(touch pwned) `a` \\', ["--user", "it's ada", "--project", "loom"]];
   await home.run("remember", "SHIP.flag", ...project, "--scope", "project", "--until", "1y", "--", value);
@@ -124,16 +128,16 @@ test("the commands of errors and of rollback run as they are printed", async () 
     "What it flies",
     ...project,
   );
-  typed(describe);
+  await typed(describe);
   const { revision: _new, updated_at: _now, ...again } = await flag();
   assert.deepEqual(again, { ...kept, description: "What it flies" });
   assert.deepEqual([kept.value, kept.place], [value, "project"]);
   assert.match((await home.run("labels", ...project)).out, /SHIP\.flag +project +What it flies/);
   const [help] = await printed("labels", ...person);
-  assert.match(typed(help), /^usage: sideband labels add /);
+  assert.match(await typed(help), /^usage: sideband labels add /);
   await home.run("remember", "SHIP.mast", "oak", ...person);
   const [forget] = await printed("remember", "SHIP.mast", " ", ...person);
-  typed(forget);
+  await typed(forget);
   const [none] = await printed(
     "forget",
     "SHIP.mast",
@@ -145,27 +149,27 @@ test("the commands of errors and of rollback run as they are printed", async () 
   await home.run("remember", "PREF.avoid", "TEXT", "--add", ...person);
   await home.run("remember", "PREF.avoid", "x".repeat(1000), "--add", ...person);
   const [item] = await printed("remember", "PREF.avoid", "y".repeat(100), "--add", ...person);
-  typed(item);
+  await typed(item);
   assert.equal((await home.run("recall", "PREF.avoid", ...person)).out, `${"x".repeat(1000)}\n`);
   const since = (await home.run("history", "SHIP.name", ...person, "--json")).out;
   const { updated_at } = JSON.parse(since).revisions[0];
   const [undo] = await printed("rollback", "--to", updated_at, ...user);
-  typed(undo);
+  await typed(undo);
   for (let i = 0; i < 10; i++) await home.run("remember", "SHIP.name", `Argo ${i}`, ...person);
   const [partial] = await printed("rollback", "--to", updated_at, ...user);
   assert.match(partial, / rollback --to \S+ --partial --user 'it'\\''s ada'$/);
-  assert.match(typed(partial), /SHIP\.name: stays as it is/);
+  assert.match(await typed(partial), /SHIP\.name: stays as it is/);
   const [status] = await printed("agents", "remove", "codex", "--dir", join(home.env.HOME ?? "", "none"));
-  typed(status);
+  await typed(status);
   const notes = join(home.env.HOME ?? "", "it's -- $(touch pwned).md");
   writeFileSync(notes, "USER.name=Ada\n");
   const [from] = await printed("accounts", "import", notes);
-  assert.match(typed(from), /USER\.name/);
+  assert.match(await typed(from), /USER\.name/);
   const file = join(home.env.HOME ?? "", "it's all.jsonl");
   await home.run("keys", "create", "--account", "acme");
   await home.run("accounts", "export", "--out", file);
   const [taking] = await printed("accounts", "import", file, "--data", home.data);
-  assert.match(typed(taking), /^with keys: 1 key/);
+  assert.match(await typed(taking), /^with keys: 1 key/);
 });
 
 test("the first start's commands run as they are printed, and are about the person who types them", async () => {
@@ -179,10 +183,10 @@ test("the first start's commands run as they are printed, and are about the pers
       if (/ facts --data .*\n/.test(said)) break;
     }
     const curl = said.split("\n").find((line) => line.startsWith("  curl "));
-    assert.match(typed(String(curl)), /"label":"USER\.os"/);
+    assert.match(inShell(String(curl)), /"label":"USER\.os"/);
     const [create, facts] = commandsIn(said);
-    assert.equal(typed(facts), `USER.os=${type()}\n`);
-    assert.match(typed(create), /^key for account "default"/);
+    assert.equal(inShell(facts), `USER.os=${type()}\n`);
+    assert.match(inShell(create), /^key for account "default"/);
   } finally {
     service.kill("SIGTERM");
     await once(service, "exit");
@@ -194,7 +198,7 @@ test("what is left to do after an installation runs as it is printed, and so doe
   for (const { name, next } of AGENTS) {
     const programs = next(target).filter((line) => /^(?:claude|openclaw|hermes) /.test(line));
     for (const line of programs) {
-      const words = typed(`${/^\w+/.exec(line)?.[0]}() { printf '%s\\n' "$@"; }; ${line}`);
+      const words = inShell(`${/^\w+/.exec(line)?.[0]}() { printf '%s\\n' "$@"; }; ${line}`);
       if (line.includes("folder"))
         assert.ok(
           words.split("\n").some((word) => word.startsWith(target)),
@@ -206,6 +210,6 @@ test("what is left to do after an installation runs as it is printed, and so doe
   rmSync(join(target, "plugins", "sideband.js"));
   const { out } = await home.run("agents", "status");
   const [again] = commandsIn(out).filter((command) => command.includes("agents install"));
-  typed(again);
+  inShell(again);
   assert.doesNotMatch((await home.run("agents", "status")).out, /missing or changed/);
 });

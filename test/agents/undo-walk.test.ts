@@ -4,7 +4,6 @@
  */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -187,8 +186,9 @@ function undosIn(text: string): string[] {
   return [...text.matchAll(/undo: ([^;\n]+)/g)].map(([, command]) => command);
 }
 
-function inShell(command: string): void {
-  execFileSync("/bin/sh", ["-c", command], { env: home.env, cwd: home.env.HOME, stdio: "ignore" });
+async function runPrinted(command: string): Promise<void> {
+  const { status, err } = await home.typed(command);
+  assert.equal(status, 0, `${command}: ${err}`);
 }
 
 test("every command that writes is undone by what it prints, and by undo", async () => {
@@ -204,7 +204,7 @@ test("every command that writes is undone by what it prints, and by undo", async
     const done = await wholeMemory();
     assert.notDeepEqual(done, was, call.join(" "));
     assert.ok(undos.length > 0, `${call.join(" ")} prints no undo`);
-    for (const undo of undos) inShell(undo);
+    for (const undo of undos) await runPrinted(undo);
     assert.deepEqual(await wholeMemory(), was, `${call.join(" ")}: ${undos.join(", ")}`);
     await run();
     assert.deepEqual(await wholeMemory(), done, `${call.join(" ")} again`);
@@ -254,7 +254,7 @@ test("every tool that writes names the command that undoes it", async () => {
     const done = await wholeMemory();
     assert.notDeepEqual(done, was, what);
     assert.ok(undos.length > 0, `${what} names no undo`);
-    for (const undo of undos) inShell(undo);
+    for (const undo of undos) await runPrinted(undo);
     assert.deepEqual(await wholeMemory(), was, `${what}: ${undos.join(", ")}`);
     await run();
   }

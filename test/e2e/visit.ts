@@ -18,8 +18,7 @@ import type {
 } from "playwright-core";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { buildWebsite } from "../agents/built.ts";
-import { databaseSettings, type Running, startRunning } from "../http/running-service.ts";
-import { newDatabase } from "../postgres/server.ts";
+import { type Running, startRunning } from "../http/running-service.ts";
 import { sharedBrowser } from "./chromium.ts";
 
 export const ADMIN_TOKEN = "admin-token-for-tests";
@@ -40,8 +39,6 @@ export interface Visit {
 
 interface VisitOptions {
   readonly settings?: Record<string, string>;
-  /** The store of its service; the embedded one unless told otherwise. */
-  readonly store?: "postgres";
   /** Of a context of its own: what differs from the shared one. Needed, also without any, by a test that sets the clock. */
   readonly browser?: BrowserContextOptions;
   /** The time of its service. */
@@ -87,8 +84,7 @@ export function visit(
     }
     buildWebsite();
     // A reset in the middle of a test would be another test.
-    const database = options.store === "postgres" ? databaseSettings(await newDatabase()) : {};
-    const settings = { SIDEBAND_DEMO_RESET_S: "86400", ...database, ...options.settings };
+    const settings = { SIDEBAND_DEMO_RESET_S: "86400", ...options.settings };
     // Most pages show no block: the model is loaded where one does.
     const { clock = systemClock } = options;
     const running = await startRunning(settings, undefined, { warm: false, clock });
