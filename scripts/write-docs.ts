@@ -7,7 +7,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pythonAnswers } from "./answer-types.ts";
 import { COMPARISON } from "./comparison/columns.ts";
 import { comparisonSection, SECTION } from "./comparison/documents.ts";
-import { documentPictures, fileSvg } from "./comparison/pictures.ts";
+import { documentPictures } from "./comparison/pictures.ts";
+import { fileSvg } from "./comparison/svg.ts";
 import { DOCUMENT_TABLES, type DocumentTable } from "./document-tables.ts";
 
 const check = process.argv.includes("--check");

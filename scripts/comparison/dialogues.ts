@@ -6,7 +6,7 @@
 import type { Results } from "../../bench/compare/results.ts";
 import { escapeHtml } from "../../src/web/shell.ts";
 import { type Column, count, least, median, range, resultsOf } from "./columns.ts";
-import type { Picture } from "./pictures.ts";
+import type { Picture } from "./svg.ts";
 
 interface Spread {
   readonly mean: number;

@@ -44,13 +44,13 @@ export const RUN_COMMAND = "npm ci && npm ci --prefix bench/compare && npm run c
 export const HELD_BACK =
   "No model takes part, so nothing is said of what a model would extract, find by meaning or answer: there mem0 and its like are at home. What could not be run is listed, with the reason.";
 
-/** The section of docs/BENCHMARKS.md, below its heading. */
+/** The section of docs/BENCHMARKS.md, below its heading. The tables beside the pictures have their numbers. */
 export function comparisonSection(results: Results): string {
   const pictures = documentPictures(results);
   const pictureOf = (title: string) =>
     pictures
       .filter(({ table }) => table === title)
-      .map(({ id, alt }) => `![${alt}](pictures/${id}.svg)`)
+      .map(({ id, title: shown }) => `![${shown}](pictures/${id}.svg)`)
       .join("\n\n");
   return [
     `\`${RUN_COMMAND}\` measures it, and \`npm run docs\` makes this section of its results, bench/compare/results.json.`,

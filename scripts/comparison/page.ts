@@ -7,7 +7,8 @@ import type { Results } from "../../bench/compare/results.ts";
 import { codeBlock, escapeHtml, type Page } from "../../src/web/shell.ts";
 import { guideHtml } from "../guide-html.ts";
 import { comparisonMarkdown, comparisonSummary, HELD_BACK, RUN_COMMAND, SECTION } from "./documents.ts";
-import { comparisonPictures, inlineSvg } from "./pictures.ts";
+import { comparisonPictures } from "./pictures.ts";
+import { inlineSvg } from "./svg.ts";
 
 const PATH = "/benchmarks";
 

@@ -17,7 +17,8 @@ import {
 } from "../../scripts/comparison/documents.ts";
 import { comparisonTables } from "../../scripts/comparison/measures.ts";
 import { comparisonPage } from "../../scripts/comparison/page.ts";
-import { comparisonPictures, documentPictures, fileSvg } from "../../scripts/comparison/pictures.ts";
+import { comparisonPictures, documentPictures } from "../../scripts/comparison/pictures.ts";
+import { fileSvg } from "../../scripts/comparison/svg.ts";
 import { frontPage } from "../../src/web/front-page.ts";
 import { allMeasures } from "../fixtures/comparison.ts";
 
