@@ -11,6 +11,7 @@ import {
   cellOf,
   count,
   distinct,
+  entriesOf,
   markdownCell,
   range,
   resultsOf,
@@ -150,8 +151,12 @@ const part = <R>(measure: string, column: Column<R>): Part => [measure, column a
 /** What can be measured is measured; the other cells say what a memory is made for. */
 export function readmeRows(results: Results): Row[] {
   const firstOf = <R>(measure: string) => resultsOf<R>(results, measure, ...Object.keys(results.peers))[0];
+  // A row where one of these memories has not had its turn yet would say nothing.
+  const isComplete = ([measure]: Part) =>
+    firstOf(measure) !== undefined &&
+    Object.values(README_PEERS).every((ids) => entriesOf(results, measure, ...ids).length > 0);
   const measured = <R>(name: (result: R) => string, ...parts: Part[]): Row[] =>
-    parts.some(([measure]) => firstOf(measure) === undefined)
+    !parts.every(isComplete)
       ? []
       : [
           [
