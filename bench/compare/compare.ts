@@ -7,6 +7,7 @@ import { availableParallelism, cpus, loadavg, release } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { endAll, type Measure, runMeasure } from "./measure.ts";
+import { dialogues } from "./measures/dialogues.ts";
 import { erase } from "./measures/erase.ts";
 import { install } from "./measures/install.ts";
 import { kills } from "./measures/kills.ts";
@@ -28,6 +29,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   power,
   kills,
   values,
+  dialogues,
   install,
   speed,
 };
