@@ -26,6 +26,7 @@ import { BatchBody } from "../src/contract/schemas.ts";
 import { ACCOUNT_SHARE, ADDRESS_SHARE, ANSWERS, BODIES } from "../src/http/request/byte-budget.ts";
 import { AGENT_SETTINGS, SETTINGS } from "../src/settings.ts";
 import { binaryRows } from "./binary-table.ts";
+import { COMPACTION_HEAD, compactionRows, KEPT_HEAD, keptRows } from "./compaction-table.ts";
 import { COMPARISON_HEAD, comparisonRows, TOKENS_HEAD, tokensRows } from "./comparison-table.ts";
 
 type Row = readonly string[];
@@ -86,6 +87,8 @@ export const DOCUMENT_TABLES: readonly DocumentTable[] = [
   },
   { file: "docs/BENCHMARKS.md", head: COMPARISON_HEAD, rows: comparisonRows() },
   { file: "docs/BENCHMARKS.md", head: TOKENS_HEAD, rows: tokensRows() },
+  { file: "docs/BENCHMARKS.md", head: COMPACTION_HEAD, rows: compactionRows() },
+  { file: "docs/BENCHMARKS.md", head: KEPT_HEAD, rows: keptRows() },
   ...SECTIONS.map(([section, ...accesses]) => accessTable(section, accesses)),
   { file: "docs/API.md", head: ["limit", "value"], rows: limitRows() },
   {
