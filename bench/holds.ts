@@ -18,7 +18,7 @@ import { readConfig } from "../src/config.ts";
 import { openCore } from "../src/main/core.ts";
 import { withOwner } from "../src/main/owner.ts";
 import { type Answered, CALLS, type HoldCall, type HoldRun, type Send } from "./holds/calls.ts";
-import { ACCOUNT, factsOf, fillLargeUser } from "./holds/large-user.ts";
+import { ACCOUNT, factsOf, fillUsers } from "./holds/large-user.ts";
 import { ask, MASTER_KEY, type RunningServer, startServer, untilQuiet } from "./http/running-server.ts";
 import { median } from "./median.ts";
 import type { BenchOptions } from "./options.ts";
@@ -102,7 +102,7 @@ async function fill(settings: Record<string, string>, small: boolean) {
   try {
     const keyOf = async (account: string) => (await core.keys.create({ account, tier: "unlimited" })).key;
     const [large, other] = [await keyOf(ACCOUNT), await keyOf("other")];
-    await fillLargeUser(core, small);
+    await fillUsers(core, small);
     const labels = ["USER.name", "USER.os", "USER.gpu", "USER.role", "USER.location"];
     const changes = labels.map((label) => ({ place: "", label, value: `what ada has as ${label}` }));
     const write = { account: "other", userId: "ada", changes, places: [""], nowMs: Date.now() };

@@ -19,7 +19,9 @@ import { values } from "./measures/values.ts";
 import { writers } from "./measures/writers.ts";
 import type { Peer } from "./memory.ts";
 import { NOT_RUN, PEER_IDS, type PeerId, peerOf } from "./peers.ts";
-import { type Entry, type Results, readResults, writeResults } from "./results.ts";
+import { removeLeftovers } from "./place.ts";
+import { requireAll } from "./requirements.ts";
+import { claim, type Entry, type Results, readResults, writeResults } from "./results.ts";
 
 const MEASURES: Readonly<Record<string, Measure>> = {
   tokens,
@@ -91,6 +93,10 @@ async function main(): Promise<void> {
   const measures = namesIn(options.measures, Object.keys(MEASURES));
   const ids = namesIn(options.peers, PEER_IDS) as PeerId[];
   const run = Number(options.run);
+  if (!Number.isInteger(run) || run < 1) throw new Error("--run takes a number from 1 on");
+  requireAll(measures);
+  claim(file);
+  await removeLeftovers();
   const peers = await describePeers(PEER_IDS);
   for (const [id, { name, version }] of Object.entries(peers)) console.log(`${id}: ${name} ${version}`);
   for (const [name, reason] of Object.entries(NOT_RUN)) console.log(`not run: ${name}: ${reason}`);
@@ -101,9 +107,10 @@ async function main(): Promise<void> {
     const at = results.entries.findIndex(
       (entry) => entry.run === run && entry.measure === measure && entry.peer === peer,
     );
-    if (at >= 0 && !options.again) continue;
+    if (at >= 0 && !options.again && !("failed" in results.entries[at].result)) continue;
     process.stdout.write(`${done + 1} of ${work.length}: ${measure}, ${peer} … `);
     const entry = await measured(measure, peer, run);
+    if (isEnding) return;
     if (at >= 0) results.entries.splice(at, 1);
     results.entries.push(entry);
     writeResults(file, results);
@@ -124,7 +131,17 @@ async function measured(measure: string, id: PeerId, run: number): Promise<Entry
   return { run, measure, peer: id, day: new Date().toISOString().slice(0, 10), load, seconds, result };
 }
 
-process.once("SIGINT", () => void endAll().then(() => process.exit(130)));
-process.once("SIGTERM", () => void endAll().then(() => process.exit(143)));
-await main();
-process.exit();
+/** What is under way fails when its processes are ended; that is no result. */
+function end(status: number): void {
+  isEnding = true;
+  void endAll().finally(() => process.exit(status));
+}
+
+let isEnding = false;
+process.once("SIGINT", () => end(130));
+process.once("SIGTERM", () => end(143));
+await main().catch((error: Error) => {
+  console.error(`compare: ${error.message}`);
+  process.exitCode = 1;
+});
+if (!isEnding) process.exit();

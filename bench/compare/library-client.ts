@@ -20,7 +20,8 @@ export interface Answer {
 
 const PROGRAM = fileURLToPath(new URL("library-process.ts", import.meta.url));
 
-export async function openInProcess(place: Place, id: string): Promise<Memory> {
+/** @param id none for a process that opens nothing */
+export async function openInProcess(place: Place, id = ""): Promise<Memory> {
   const notes = JSON.stringify([...place.notes]);
   const args = ["--import", import.meta.resolve("tsx"), PROGRAM, id, place.folder, notes];
   const child = place.spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });

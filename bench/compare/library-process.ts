@@ -11,6 +11,7 @@ for (const [name, value] of JSON.parse(notes)) place.notes.set(name, value);
 const send = (answer: Answer) => process.send?.(answer);
 process.once("disconnect", () => process.exit());
 try {
+  if (id === "") await new Promise(() => send({ id: 0, calls: [] }));
   const { peer } = (await import(`./peers/${id}.ts`)) as { peer: Peer };
   const startedAt = performance.now();
   const memory = await peer.open(place);

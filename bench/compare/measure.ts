@@ -1,11 +1,10 @@
 /** What a measure is: a function of one peer, with a limit in time, that returns what is found as plain numbers and words. */
 
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Memory, Peer } from "./memory.ts";
 import { openClient, type PeerId, startPeer } from "./peers.ts";
-import { Place } from "./place.ts";
+import { newFolder, Place } from "./place.ts";
 import type { Result } from "./results.ts";
 
 export interface Subject {
@@ -26,12 +25,16 @@ export interface Measure {
   readonly run: (subject: Subject) => Promise<Result>;
 }
 
+/** A call that is not answered in this time counts as one that failed. */
+const CALL_LIMIT_S = 120;
+
 /** What is open now. */
 const open = new Map<string, Place[]>();
 
 /** Ends what runs, and removes its folders. */
 export async function endAll(): Promise<void> {
   for (const [folder, places] of open) {
+    for (const place of places) place.close();
     for (const place of places) await place.remove();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     open.delete(folder);
@@ -44,28 +47,47 @@ export async function runMeasure(
   subject: Pick<Subject, "id" | "peer" | "run" | "small">,
 ): Promise<Result> {
   const { id, peer } = subject;
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "sideband-compare-")));
+  const folder = newFolder();
   // PostgreSQL runs as another user.
   chmodSync(folder, 0o755);
   const places: Place[] = [];
   open.set(folder, places);
   const place = (more?: Readonly<Record<string, string>>) => {
+    if (!open.has(folder)) throw new Error("the measure has ended");
     const made = new Place(join(folder, String(places.length)), more);
     places.push(made);
     return made;
   };
-  const start = (at: Place) => startPeer(id, peer, at);
+  const opened = async (memory: Promise<Memory>) => limited(await withinTime("the start", memory));
+  const more = {
+    place,
+    start: (at: Place) => opened(startPeer(id, peer, at)),
+    open: (at: Place) => opened(openClient(id, peer, at)),
+  };
+  try {
+    return await withinTime("the measure", run({ ...subject, ...more }), limitS);
+  } finally {
+    await endAll();
+  }
+}
+
+/** A memory whose calls have a limit in time. */
+function limited(memory: Memory): Memory {
+  const calls = Object.entries(memory).map(([name, call]) => [
+    name,
+    (...parts: unknown[]) => withinTime(name, call(...parts)),
+  ]);
+  return Object.fromEntries(calls);
+}
+
+async function withinTime<T>(name: string, promise: Promise<T>, seconds = CALL_LIMIT_S): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<Result>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it took longer than ${limitS} s`)), limitS * 1_000);
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name}: no answer in ${seconds} s`)), seconds * 1_000);
   });
   try {
-    return await Promise.race([
-      run({ ...subject, place, start, open: (at) => openClient(id, peer, at) }),
-      limit,
-    ]);
+    return await Promise.race([promise, limit]);
   } finally {
     clearTimeout(timer);
-    await endAll();
   }
 }

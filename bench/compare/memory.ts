@@ -16,6 +16,10 @@ export interface Memory {
   erase(label: string): Promise<void>;
   /** Adds one item to what a label holds, in the peer's own way. */
   add(label: string, item: string): Promise<void>;
+  /** Whether what an agent is given at its start has this value, where that is less than the memory. */
+  shows?(label: string, value: string): Promise<boolean>;
+  /** All values by label, where the peer reads all of them for each. */
+  all?(): Promise<Readonly<Record<string, string>>>;
   /** The text that an agent is given at its start. */
   index(): Promise<string>;
   /** The earlier values of a label, where the peer has them. */
@@ -34,12 +38,18 @@ export interface Peer {
   readonly group: "MCP over stdio" | "store";
   /** What npm installs for it; empty where there is nothing to install. */
   readonly packages: readonly string[];
+  /** What Debian installs for it beside. */
+  readonly debian?: readonly string[];
   /** What a write has done when it is answered, as the peer is run here. */
   readonly durability: string;
   /** How add() adds, in words. */
   readonly adds: string;
   /** What compact() is, in words. */
   readonly compaction?: string;
+  /** What mend() is, in words. */
+  readonly repair?: string;
+  /** What its documents say to do where it does not open after a loss of power. */
+  mend?(place: Place): Promise<void>;
   /** What else a reader has to know. */
   readonly note?: string;
   /** Times would be those of a stand-in. */
@@ -49,6 +59,15 @@ export interface Peer {
   start?(place: Place): Promise<void>;
   /** A client, or a server of its own on the same folder. A store is opened in a process of its own (library-process.ts). */
   open(place: Place): Promise<Memory>;
+}
+
+/** The values of some labels. */
+export async function valuesOf(memory: Memory, labels: Iterable<string>) {
+  const all = await memory.all?.();
+  const found = new Map<string, string | undefined>();
+  for (const label of labels)
+    found.set(label, all === undefined ? await memory.read(label).catch(() => undefined) : all[label]);
+  return found;
 }
 
 /** For those that have no way of their own to add: read, add, write. */

@@ -18,13 +18,18 @@ export const PEER_IDS = [
 
 export type PeerId = (typeof PEER_IDS)[number];
 
-/** The comparison takes what npm or Debian has and what runs without a model. Nothing else was tried. */
+/** The machine of the comparison does not reach the index of Python. */
+function noPython(name: string): string {
+  return `pip install ${name} found no version (no index of Python packages within reach)`;
+}
+
+/** The comparison takes what npm or Debian has and what runs without a model. What stopped each of the others. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
-  supermemory: "a hosted service; its package on npm is a client",
-  Letta: "a server that works with a model; its package on npm is a client",
-  "basic-memory": "a package of Python",
-  Graphiti: "a package of Python that works with a model and a graph database",
-  cognee: "a package of Python that works with a model",
+  supermemory: "a hosted service: supermemory 4.25.4 of npm is its client, and asks for an API key",
+  Letta: `a server in Python that works with a model: @letta-ai/letta-client 1.12.1 of npm is its client; ${noPython("letta")}`,
+  "basic-memory": `a package of Python: ${noPython("basic-memory")}`,
+  Graphiti: `a package of Python that works with a model and a graph database: ${noPython("graphiti-core")}`,
+  cognee: `a package of Python that works with a model: ${noPython("cognee")}`,
 };
 
 export async function peerOf(id: PeerId): Promise<Peer> {

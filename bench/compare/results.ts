@@ -3,7 +3,7 @@
  * only source of the numbers in README.md, docs/BENCHMARKS.md and the page /benchmarks.
  */
 
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 export type Result = Readonly<Record<string, unknown>>;
 
@@ -23,6 +23,17 @@ export interface Results {
   readonly peers: Readonly<Record<string, Result>>;
   readonly notRun: Readonly<Record<string, string>>;
   readonly entries: Entry[];
+}
+
+/** One program writes a file of results. What one that was killed has left does not count. */
+export function claim(path: string): void {
+  const lock = `${path}.lock`;
+  const other = existsSync(lock) ? readFileSync(lock, "utf8") : undefined;
+  if (other !== undefined && existsSync(`/proc/${other}`))
+    throw new Error(`process ${other} is writing ${path}`);
+  rmSync(lock, { force: true });
+  writeFileSync(lock, String(process.pid), { flag: "wx" });
+  process.once("exit", () => rmSync(lock, { force: true }));
 }
 
 export function readResults(path: string): Results | undefined {

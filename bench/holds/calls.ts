@@ -3,7 +3,8 @@
  * A further call is one more entry of the list.
  */
 
-import { BEFORE, INNERMOST, PROJECT, USER } from "./large-user.ts";
+import { FACTS_MAX } from "../../src/base/limits.ts";
+import { BEFORE, INNERMOST, PROJECT, placeFactsOf, TEAM, USER, WIDE, WIDE_PLACES } from "./large-user.ts";
 
 export interface Answered {
   readonly status: number;
@@ -35,6 +36,8 @@ const MOVED = "b";
 const IN_VIEW = 250;
 const at = `user_id=${USER}&project=${encodeURIComponent(INNERMOST)}`;
 
+const wide = `user_id=${WIDE}&project=${encodeURIComponent(WIDE_PLACES[2]!)}`;
+
 const get =
   (path: string): HoldCall["run"] =>
   ({ send }) =>
@@ -55,6 +58,10 @@ function checked(expected: (answer: any, facts: number) => boolean): HoldCall["c
       throw new Error(`a call was answered ${status}: ${text.slice(0, 200)}`);
   };
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+const ofPlaces = (expected: (answer: any, placeFacts: number) => boolean) =>
+  checked((answer, facts) => expected(answer, placeFactsOf(facts < FACTS_MAX)));
 
 /** What the import writes: kept from the first export on. */
 let exported = "";
@@ -96,6 +103,31 @@ export const CALLS: readonly HoldCall[] = [
     name: "users",
     run: get("/users"),
     check: checked(({ users }) => users[0].projects.includes(INNERMOST)),
+  },
+  {
+    name: "context, index, full places",
+    run: get(`/context?${wide}&include=index`),
+    check: ofPlaces(({ channel_count }, placeFacts) => channel_count === WIDE_PLACES.length * placeFacts),
+  },
+  {
+    name: "facts, full places",
+    run: get(`/facts?${wide}&details=true`),
+    check: ofPlaces(({ facts }, placeFacts) => facts.length === WIDE_PLACES.length * placeFacts),
+  },
+  {
+    name: "share a project",
+    run: ({ send }) => send("PUT", `/projects/${TEAM}`, { shared: true, take: { user_id: WIDE } }),
+    check: ofPlaces(({ facts, taken }, placeFacts) => facts === placeFacts && taken.length === placeFacts),
+  },
+  {
+    name: "facts, of a shared project",
+    run: get(`/facts?${wide}&details=true`),
+    check: ofPlaces(({ facts }, placeFacts) => facts.length === WIDE_PLACES.length * placeFacts),
+  },
+  {
+    name: "end the sharing",
+    run: ({ send }) => send("PUT", `/projects/${TEAM}`, { shared: false, give_to: WIDE }),
+    check: ofPlaces(({ given }, placeFacts) => given === placeFacts),
   },
   {
     name: "export",

@@ -1,8 +1,12 @@
-/** The largest memory that is allowed: one person's facts in a project and its worktrees, each with earlier values. */
+/**
+ * The largest memory that is allowed: one person's facts in a project and its worktrees, each with earlier values; and a
+ * person whose places are as full as places may be, under labels of the person's own.
+ */
 
 import { LABELS } from "../../src/base/channel-labels.ts";
-import { FACTS_MAX } from "../../src/base/limits.ts";
+import { FACTS_MAX, PLACE_FACTS_MAX } from "../../src/base/limits.ts";
 import type { Core } from "../../src/main/core.ts";
+import type { ImportChange, Store } from "../../src/memory/ports.ts";
 
 export const ACCOUNT = "bench";
 export const USER = "large";
@@ -21,10 +25,16 @@ export const BEFORE = new Date(FIRST_MS + EARLIER * DAY_MS - 1).toISOString();
 /** How many facts the user has. */
 export const factsOf = (small: boolean) => (small ? FACTS_MAX / 10 : FACTS_MAX);
 
+/** The person with the fullest places, and the project, whose facts are shared and given back. */
+export const WIDE = "wide";
+export const TEAM = "team";
+export const WIDE_PLACES = ["", TEAM, `${TEAM}/worktree`];
+export const placeFactsOf = (small: boolean) => (small ? PLACE_FACTS_MAX / 10 : PLACE_FACTS_MAX);
+
 /** The innermost place has a project above it. */
 export const INNERMOST = `${PROJECT}/worktree-01`;
 
-export async function fillLargeUser({ store }: Core, small: boolean): Promise<void> {
+export async function fillUsers({ store }: Core, small: boolean): Promise<void> {
   const labels: string[] = [...LABELS];
   while (labels.length < PLACE_FACTS) {
     const label = `OWN.label_${labels.length}`;
@@ -39,11 +49,22 @@ export async function fillLargeUser({ store }: Core, small: boolean): Promise<vo
       label,
       values: Array.from({ length: EARLIER + 1 }, (_, age) => pastValue(i * PLACE_FACTS + number, age)),
     }));
-    const changes = [{ kind: "import", lives } as const];
-    const write = { account: ACCOUNT, userId: USER, changes, places: [], nowMs: Date.now() };
-    const { outcome } = await store.write(write);
-    if (outcome !== "stored") throw new Error(`the facts of ${place} were not stored: ${outcome}`);
+    await write(store, USER, lives);
   }
+  for (const [i, place] of WIDE_PLACES.entries()) {
+    const lives = Array.from({ length: placeFactsOf(small) }, (_, number) => {
+      const of = i * PLACE_FACTS_MAX + number;
+      const values = Array.from({ length: EARLIER + 1 }, (_, age) => pastValue(of, age));
+      return { place, label: `WIDE.fact_${of}`, values, free: { make: true } };
+    });
+    await write(store, WIDE, lives);
+  }
+}
+
+async function write(store: Store, userId: string, lives: ImportChange["lives"]): Promise<void> {
+  const changes = [{ kind: "import", lives } as const];
+  const { outcome } = await store.write({ account: ACCOUNT, userId, changes, places: [], nowMs: Date.now() });
+  if (outcome !== "stored") throw new Error(`the facts of ${userId} were not stored: ${outcome}`);
 }
 
 const TERMS = {

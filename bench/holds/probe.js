@@ -4,31 +4,31 @@
  * was one piece of work, or several short ones. To a message it answers with the longest since the last message. It is
  * JavaScript, because the service has no loader for TypeScript.
  *
- * Node 20 does not tell the time of a thread. It is at most what the clock says, what all threads have used, and what
- * Linux has noted for the thread, which it does every few milliseconds: the least of the three counts.
+ * Node 20 does not tell the time of a thread, and Linux notes it when the thread gives up its processor: it waits for a
+ * moment before it looks.
  */
 
 import { openSync, readSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
 const LOOK_MS = 1;
-/** How late Linux notes the time of a thread that runs, at most: a tick of 250 Hz. */
-const NOTED_MS = 4;
+const MOMENT_MS = 0.001;
 
 if (isMainThread && process.send !== undefined) {
   const file = openSync(`/proc/self/task/${process.pid}/schedstat`);
   const text = Buffer.alloc(64);
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
   const times = () => {
-    const { user, system } = process.cpuUsage();
+    const clockMs = performance.now();
+    Atomics.wait(nothing, 0, 0, MOMENT_MS);
     const notedNs = Number.parseInt(text.latin1Slice(0, readSync(file, text, 0, text.length, 0)), 10);
-    return { clockMs: performance.now(), allMs: (user + system) / 1e3, notedMs: notedNs / 1e6 };
+    return { clockMs, notedMs: notedNs / 1e6 };
   };
   let last = times();
   let longestMs = 0;
   const look = () => {
     const now = times();
-    const { clockMs, allMs, notedMs } = last;
-    const heldMs = Math.min(now.clockMs - clockMs, now.allMs - allMs, now.notedMs - notedMs + NOTED_MS);
+    const heldMs = Math.min(now.clockMs - last.clockMs, now.notedMs - last.notedMs);
     longestMs = Math.max(longestMs, heldMs);
     last = now;
   };

@@ -8,6 +8,19 @@ export type Sliced<T> = Generator<void, T, void>;
 /** For how long a slice holds the event loop: a request that comes meanwhile waits half of it, and has its own work after that. */
 const SLICE_MS = 0.5;
 
+/** A list mapped, item by item. */
+export function* mapped<A, B>(items: readonly A[], map: (item: A) => B): Sliced<B[]> {
+  const made: B[] = [];
+  for (const item of items) {
+    yield;
+    made.push(map(item));
+  }
+  return made;
+}
+
+/** Of more items, each step of the work on all of them has a turn of its own. */
+export const ITEMS_AT_ONCE_MAX = 500;
+
 export function atOnce<T>(work: Sliced<T>): T {
   let step = work.next();
   while (!step.done) step = work.next();

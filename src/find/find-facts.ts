@@ -39,6 +39,8 @@ const ELSEWHERE_WEIGHT = 0.6;
 const DOUBTED_SLIP_WEIGHT = 0.35;
 /** Facts with less of the best score than this are not what was meant. */
 const SCORE_SHARE_MIN = 0.2;
+/** Of so many facts that have a word, each takes little time: only after all of them others have a turn. */
+const LOOKED_AT = 64;
 
 /** A word of facts, and how much it weighs in each of them. */
 interface IndexedWord {
@@ -74,10 +76,11 @@ export class FactIndex<F extends FindableFact> {
     let weightOfAll = 0;
     for (const [word, ownWeight] of words.weights.entries()) {
       yield;
-      const { best, count } = bestByFact(matches.filter(({ asked }) => asked.words.includes(word)));
+      const { best, count } = yield* bestByFact(matches.filter(({ asked }) => asked.words.includes(word)));
       const weight = ownWeight * Math.log(1 + (this.facts.length - count + 0.5) / (count + 0.5));
       weightOfAll += weight;
       for (const [fact, { similarity, isGuess }] of best) {
+        if (fact % LOOKED_AT === 0) yield;
         const known = sums.get(fact);
         // A word without a meaning finds nothing.
         if (known === undefined && word >= words.meaningCount) continue;
@@ -183,15 +186,21 @@ interface Match extends NonNullable<ReturnType<typeof similarityOf>> {
   readonly word: IndexedWord;
 }
 
+interface BestByFact {
+  readonly best: Map<number, { readonly similarity: number; readonly isGuess: boolean }>;
+  readonly count: number;
+}
+
 /** How well each fact matches a word of the query, and how many facts have it. */
-function bestByFact(matches: readonly Match[]) {
-  const best = new Map<number, { similarity: number; isGuess: boolean }>();
+function* bestByFact(matches: readonly Match[]): Sliced<BestByFact> {
+  const best: BestByFact["best"] = new Map();
   const isKnown = matches.some(({ kind }) => kind === "word");
   const having = new Set<number>();
   for (const { kind, similarity, word } of matches) {
     const isSlip = kind === "slip" || kind === "guess";
     const slipWeight = isKnown && isSlip ? DOUBTED_SLIP_WEIGHT : 1;
     for (const [i, fact] of word.facts.entries()) {
+      if (i % LOOKED_AT === 0) yield;
       if (!(isKnown && isSlip)) having.add(fact);
       const found = { similarity: word.weights[i] * similarity * slipWeight, isGuess: kind === "guess" };
       const before = best.get(fact);

@@ -6,6 +6,7 @@
 import type { AgentMemory, AgentWriteOptions, AgentWriterOptions } from "../agent-side/agent-memory.ts";
 import { groupsOf } from "../base/groups.ts";
 import type { Requester } from "../base/requester.ts";
+import { inSlices } from "../base/slices.ts";
 import { channelsView } from "../http/routes/account.ts";
 import {
   contextAnswer,
@@ -105,9 +106,10 @@ function reads(services: MemoryServices, caller: MemoryCaller, read: ForUser) {
         return { ...decodeAnswer(decoded), ...factDetails(decoded) };
       }),
     facts: (user, { project } = {}) =>
-      read(user, async (userId) =>
-        factsAnswer(userId, await listFacts(services, account, { userId, project }), project),
-      ),
+      read(user, async (userId) => {
+        const facts = await listFacts(services, account, { userId, project });
+        return inSlices(factsAnswer(userId, facts, project), () => services.turns.next(account));
+      }),
     find: (user, query, { project, limit = FOUND_DEFAULT, everywhere } = {}) =>
       read(user, async (userId) => {
         const input = { userId, query, project, limit, everywhere };

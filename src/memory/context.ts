@@ -5,6 +5,7 @@
 
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
+import { ITEMS_AT_ONCE_MAX } from "../base/slices.ts";
 import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { UserBlock } from "./blocks.ts";
 import type { Person } from "./places.ts";
@@ -36,16 +37,16 @@ export function readContext(
 
 function readIndex(services: MemoryServices, view: View): MaybePromise<UserContext> {
   const { account, userId } = view;
-  const { store, review } = services;
+  const { store, review, turns } = services;
   const accepted = andThen(store.readUser(view), (stored) =>
     review ? acceptedState(store, view, stored) : stored,
   );
   return andThen(accepted, (state) => {
     if (state === undefined) return emptyContext(userId);
-    return andThen(services.labels.inOrder(account, state.facts), ({ facts }) => ({
-      ...emptyContext(userId),
-      facts,
-    }));
+    return andThen(services.labels.inOrder(account, state.facts), ({ facts }) => {
+      const context = { ...emptyContext(userId), facts };
+      return facts.length > ITEMS_AT_ONCE_MAX ? turns.next(account).then(() => context) : context;
+    });
   });
 }
 

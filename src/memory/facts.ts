@@ -1,6 +1,7 @@
 /** All facts of a user, and forgetting: one fact, a place or a whole user. */
 
 import { Failure } from "../base/errors.ts";
+import { ITEMS_AT_ONCE_MAX, inSlices, mapped } from "../base/slices.ts";
 import { revisionMismatch } from "./encode.ts";
 import { allFreeLabels } from "./free-label-list.ts";
 import { factNotFound, namedLabel, nothingRemembered } from "./free-labels.ts";
@@ -29,21 +30,22 @@ export async function listFacts(
   { details = false }: { readonly details?: boolean } = {},
 ): Promise<readonly DescribedFact[]> {
   const view = await viewFor(services, account, person);
-  const state = await services.store.readUser(view);
-  const found = await services.labels.withChannels(account, state?.facts ?? []);
+  const turn = () => services.turns.next(account);
+  const { facts: stored } = (await services.store.readUser(view)) ?? { facts: [] };
+  if (stored.length > ITEMS_AT_ONCE_MAX) await turn();
+  const found = await services.labels.withChannels(account, stored);
   const facts: DescribedFact[] =
     view.shared === undefined ? found : found.map((fact) => ({ ...fact, ...ownMark(view, fact.place) }));
   facts.sort(byChannel);
   if (!details) return facts;
   const hidden = await hiddenFacts(services, view);
-  const labels = facts.some(isFree)
-    ? await allFreeLabels(services.store, view, () => services.turns.next(account))
-    : undefined;
-  return facts.map((fact) => {
+  const labels = facts.some(isFree) ? await allFreeLabels(services.store, view, turn) : undefined;
+  const described = mapped(facts, (fact): DescribedFact => {
     const hides = view.places.indexOf(fact.place) > 1 ? hidden.get(fact.label) : undefined;
-    const described = isFree(fact) ? { description: labels?.get(fact.label)?.description } : {};
-    return { ...fact, ...described, ...(hides && { hides }) };
+    const free = isFree(fact) ? { description: labels?.get(fact.label)?.description } : {};
+    return { ...fact, ...free, ...(hides && { hides }) };
   });
+  return inSlices(described, turn);
 }
 
 /** What is shared in a view, by label. */

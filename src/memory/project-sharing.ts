@@ -187,7 +187,8 @@ async function meantBy(
   account: string,
   { labels: named }: Taking,
 ): Promise<NonNullable<MoveChange["only"]>> {
-  if (named !== undefined) return { isMeant: (label) => named.includes(label), named };
+  const wanted = named && new Set(named);
+  if (wanted !== undefined) return { isMeant: (label) => wanted.has(label), named: [...wanted] };
   const known = await labels.of(account, true);
   const isMeant = (label: string) => (known.find(label)?.scope ?? scopeOfLabel(label)) !== "worktree";
   return { isMeant, named: [] };
@@ -203,7 +204,8 @@ async function takenFacts(
   const query = { nowMs: services.clock.now(), place: project, isPresent: true };
   const facts = (await services.store.readLife(account, take.userId, query))?.facts ?? [];
   const taken = facts.flatMap(({ label, value }) => (isMeant(label) ? [{ label, value }] : []));
-  const missing = named.find((label) => !taken.some((fact) => fact.label === label));
+  const there = new Set(taken.map(({ label }) => label));
+  const missing = named.find((label) => !there.has(label));
   if (missing === undefined) return taken;
   throw new Failure("fact_not_found", `The user has no fact on ${missing} in the project.`, {
     param: "take.labels",

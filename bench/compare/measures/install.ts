@@ -1,4 +1,7 @@
-/** What npm installs for a peer into an empty folder, from its cache: seconds, packages, MB. The first time fills the cache. */
+/**
+ * What npm installs for a peer into an empty folder, from its cache: seconds, packages, MB. The first time fills the cache.
+ * Scripts of packages are left out: they would compile here what others download. What Debian installs is counted beside.
+ */
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -11,7 +14,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 export const install: Measure = {
   limitS: 900,
-  async run({ place, peer: { packages } }) {
+  async run({ place, peer: { packages, debian } }) {
     if (packages.length === 0) return { seconds: 0, packages: 0, mb: 0 };
     const at = place();
     const wanted = packages.map((name) => (name === "sideband" ? packed(at) : name));
@@ -27,14 +30,22 @@ export const install: Measure = {
       seconds,
       packages: Object.keys(lock.packages).length - 1,
       mb: Math.round(Number(kilobytes) / 102.4) / 10,
+      ...(debian === undefined ? {} : { debian: debianSize(debian) }),
     };
   },
 };
 
+function debianSize(names: readonly string[]) {
+  const shown = execFileSync("dpkg-query", ["--status", ...names], { encoding: "utf8" });
+  const kilobytes = [...shown.matchAll(/^Installed-Size: (\d+)$/gm)].map(([, size]) => Number(size));
+  const sum = kilobytes.reduce((total, each) => total + each, 0);
+  return { packages: names.length, mb: Math.round(sum / 102.4) / 10 };
+}
+
 function npm({ folder }: Place, name: string, packages: readonly string[]): string {
   const at = join(folder, name);
   mkdirSync(at);
-  const options = ["--prefer-offline", "--no-audit", "--no-fund", "--omit=peer", "--prefix", at];
+  const options = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", at];
   execFileSync("npm", ["install", ...options, ...packages], { cwd: at, stdio: "ignore" });
   return at;
 }

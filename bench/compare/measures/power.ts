@@ -1,7 +1,7 @@
 /**
  * 20 losses of power: what a peer does to its files is recorded (test/fault/power), and at 20 points of the recording a disk is
  * made that keeps what was synced. Of the rest half of the disks keep nothing, and on the others each operation has a fate
- * of its own. A kill alone tests no sync. Acknowledged minus present.
+ * of its own. A kill alone tests no sync. A peer that does not open is mended as its documents say. Acknowledged minus present.
  */
 
 import { appendFileSync, chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { Disk, type Fate, writeImage } from "../../../test/fault/power/disk.ts";
 import { compileRecorder, type LogRecord, readLog } from "../../../test/fault/power/recording.ts";
 import type { Measure, Subject } from "../measure.ts";
 import type { Memory } from "../memory.ts";
+import type { Place } from "../place.ts";
 
 const LOSSES = 20;
 const WRITES = 100;
@@ -22,13 +23,14 @@ interface Stored {
 }
 
 export const power: Measure = {
-  limitS: 900,
+  limitS: 1_800,
   async run(subject) {
     const random = seededRandom(subject.run);
     const { home, records, base } = await recordWrites(subject);
     const disk = new Disk(home, records);
     const first = records.findIndex((record, i) => i >= base && record.kind === "mark");
-    const counts = { losses: 0, acknowledged: 0, lost: 0, closed: 0 };
+    const counts = { losses: 0, acknowledged: 0, lost: 0, closed: 0, mended: 0 };
+    let why: string | undefined;
     for (let loss = 0; loss < (subject.small ? 2 : LOSSES); loss++) {
       const point = first + 1 + random.below(records.length - first);
       const image = disk.imageAt(point, loss % 2 === 0 ? () => "lost" : fates(random));
@@ -37,14 +39,31 @@ export const power: Measure = {
       const promised = [...wantedBefore(), ...storedIn(records, point)];
       counts.losses += 1;
       counts.acknowledged += promised.length;
-      const memory = await subject.start(at).catch(() => undefined);
-      if (memory === undefined) counts.closed += 1;
+      let memory = await subject.start(at).catch((error: Error) => {
+        why ??= error.message.trim().slice(-300);
+        counts.closed += 1;
+        return undefined;
+      });
+      if (memory === undefined && subject.peer.mend !== undefined) {
+        memory = await mended(subject, at);
+        if (memory !== undefined) counts.mended += 1;
+      }
       counts.lost += memory === undefined ? promised.length : await missing(memory, promised);
       await at.remove();
     }
-    return counts;
+    return { ...counts, why };
   },
 };
+
+async function mended({ peer, start }: Subject, at: Place): Promise<Memory | undefined> {
+  await at.kill();
+  try {
+    await peer.mend?.(at);
+    return await start(at);
+  } catch {
+    return undefined;
+  }
+}
 
 function fates(random: Random): () => Fate {
   return () => random.pick(["kept", "lost", "zeros"] as const);

@@ -1,23 +1,26 @@
-/** 10,000 values of all scripts, 1 to 1,024 bytes, in 20 memories of 500: equal, changed, refused, lost. */
+/**
+ * 10,000 values of all scripts, 1 to 1,024 bytes, in 20 memories of 500: equal, changed, refused, lost. Where a prompt has less
+ * than the memory: how many values stand in it whole.
+ */
 
 import { seededRandom } from "../../../src/base/random.ts";
 import { makeValue, VALUE_KINDS } from "../../codec/value-kinds.ts";
 import type { Measure } from "../measure.ts";
+import { type Memory, valuesOf } from "../memory.ts";
 
 const MEMORIES = 20;
 const VALUES = 500;
 const BYTES_MAX = 1_024;
 /** Not text. */
 const KINDS = VALUE_KINDS.filter((kind) => kind !== "random bytes");
-const AT_ONCE = 8;
 
 export const values: Measure = {
-  limitS: 900,
-  async run({ place, start, run, small, peer }) {
+  limitS: 1_800,
+  async run({ place, start, run, small }) {
     const random = seededRandom(run);
     const counts = { values: 0, equal: 0, changed: 0, refused: 0, lost: 0 };
     const examples = new Map<string, string>();
-    const count = peer.group === "store" && peer.start === undefined ? 1 : AT_ONCE;
+    let inPrompt: number | undefined;
     for (let m = 0; m < (small ? 1 : MEMORIES); m++) {
       const at = place();
       const memory = await start(at);
@@ -35,24 +38,26 @@ export const values: Measure = {
           examples.set("refused", (error as Error).message.slice(0, 200));
         }
       }
-      const left = [...written];
-      const reader = async () => {
-        for (let next = left.pop(); next !== undefined; next = left.pop()) {
-          const [label, value] = next;
-          const found = await memory.read(label).catch(() => undefined);
-          const fate = found === undefined ? "lost" : found === value ? "equal" : "changed";
-          counts[fate] += 1;
-          if (fate === "changed")
-            examples.set(fate, JSON.stringify([value, found].map((text) => text?.slice(0, 60))));
-        }
-      };
-      await Promise.all(Array.from({ length: count }, reader));
+      for (const [label, found] of await valuesOf(memory, written.keys())) {
+        const value = written.get(label);
+        const fate = found === undefined ? "lost" : found === value ? "equal" : "changed";
+        counts[fate] += 1;
+        if (fate === "changed")
+          examples.set(fate, JSON.stringify([value, found].map((text) => text?.slice(0, 60))));
+      }
+      if (memory.shows !== undefined) inPrompt = (inPrompt ?? 0) + (await shown(memory, written));
       await memory.close();
       await at.remove();
     }
-    return { ...counts, examples: Object.fromEntries(examples) };
+    return { ...counts, inPrompt, examples: Object.fromEntries(examples) };
   },
 };
+
+async function shown(memory: Memory, written: ReadonlyMap<string, string>): Promise<number> {
+  let count = 0;
+  for (const [label, value] of written) if (await memory.shows?.(label, value)) count += 1;
+  return count;
+}
 
 function testValue(seed: number, i: number): string {
   const random = seededRandom(seed);

@@ -5,7 +5,7 @@ import type { Memory, Peer } from "../memory.ts";
 import { load, versionOf } from "../packages.ts";
 
 const NAME = "mem0ai";
-const DIMENSIONS = 256;
+const DIMENSIONS = 32;
 const USER = "ada";
 /** More than any measure writes. */
 const ALL = 100_000;
@@ -26,14 +26,14 @@ interface Mem0 {
 
 function vectorOf(text: string): number[] {
   const hash = createHash("sha256").update(text).digest();
-  return Array.from({ length: DIMENSIONS }, (_, i) => hash[i % hash.length] / 256 - 0.5);
+  return Array.from({ length: DIMENSIONS }, (_, i) => hash[i] / 256 - 0.5);
 }
 
 export const peer: Peer = {
   name: "mem0 (infer: false)",
   group: "store",
   packages: [`${NAME}@${versionOf(NAME)}`],
-  durability: "SQLite, synchronous at its default",
+  durability: "SQLite, synchronous FULL",
   adds: "add: a memory of its own",
   untimed: "its embedder is a stand-in",
   note: "its embedder is a stand-in, so calls are counted and no time is measured",
@@ -70,6 +70,14 @@ export const peer: Peer = {
       read: async (label) => {
         const items = await found(label);
         return items.length === 0 ? undefined : items.map((item) => item.memory).join("; ");
+      },
+      all: async () => {
+        const values: Record<string, string> = {};
+        for (const { memory: text, metadata } of await found()) {
+          const label = metadata.label ?? "";
+          values[label] = label in values ? `${values[label]}; ${text}` : text;
+        }
+        return values;
       },
       erase: async (label) => {
         for (const { id } of await found(label)) await memory.delete(id);

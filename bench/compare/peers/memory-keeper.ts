@@ -10,7 +10,7 @@ export const peer: Peer = {
   name: NAME,
   group: "MCP over stdio",
   packages: [`${NAME}@${versionOf(NAME)}`],
-  durability: "SQLite, WAL, synchronous at its default",
+  durability: "SQLite, WAL, synchronous NORMAL: not synced",
   adds: "read, then write",
   version: () => versionOf(NAME),
   async open(place): Promise<Memory> {

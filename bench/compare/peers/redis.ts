@@ -29,9 +29,15 @@ export const peer: Peer = {
   name: "Redis",
   group: "store",
   packages: ["ioredis@6.0.0"],
+  debian: ["redis-server", "redis-tools", "liblzf1", "libjemalloc2"],
   durability: "appendfsync always",
   adds: "WATCH, MULTI, again where somebody was faster",
   compaction: "BGREWRITEAOF",
+  repair: "redis-check-aof --fix",
+  mend: async (place) => {
+    const manifest = `${place.data}/appendonlydir/appendonly.aof.manifest`;
+    execFileSync("redis-check-aof", ["--fix", manifest], { input: "y\n", stdio: "pipe" });
+  },
   version: () =>
     /v=(\S+)/.exec(execFileSync("redis-server", ["--version"], { encoding: "utf8" }))?.[1] ?? "unknown",
   async start(place) {

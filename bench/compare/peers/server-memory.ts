@@ -29,9 +29,9 @@ export const peer: Peer = {
     return {
       write: async (label, value) => {
         if (await create(label, value)) return;
-        const before = (await observations(label)) ?? [];
-        await mcp.call("delete_observations", { deletions: [{ entityName: label, observations: before }] });
+        const before = ((await observations(label)) ?? []).filter((text) => text !== value);
         await add(label, value);
+        await mcp.call("delete_observations", { deletions: [{ entityName: label, observations: before }] });
       },
       read: async (label) => (await observations(label))?.join("; "),
       erase: async (label) => {

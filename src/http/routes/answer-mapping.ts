@@ -3,6 +3,7 @@
  * has the fields of the specification and no other.
  */
 
+import { mapped, type Sliced } from "../../base/slices.ts";
 import type {
   BatchAnswer,
   CarriedFact,
@@ -172,25 +173,22 @@ export function flushAnswer(flushed: FlushedBlock): FlushAnswer {
 }
 
 /** @param project where it was given, each fact says whose it is */
-export function factsAnswer(
+export function* factsAnswer(
   userId: string,
   facts: readonly DescribedFact[],
   project?: string | undefined,
-): FactsAnswer {
-  return {
-    user_id: userId,
-    channel_count: facts.length,
-    facts: facts.map((fact) => ({
-      ...carriedFact(fact),
-      revision: fact.revision,
-      updated_at: timeText(fact.updatedAtMs),
-      ...(project === undefined ? {} : { place: placeKind(fact.place, fact.isOwn) }),
-      ...endAndWriter(fact),
-      ...authorOf(fact),
-      ...(fact.hides && { hides: previousFact(fact.hides) }),
-      ...(fact.description == null ? {} : { description: fact.description }),
-    })),
-  };
+): Sliced<FactsAnswer> {
+  const listed = yield* mapped(facts, (fact) => ({
+    ...carriedFact(fact),
+    revision: fact.revision,
+    updated_at: timeText(fact.updatedAtMs),
+    ...(project === undefined ? {} : { place: placeKind(fact.place, fact.isOwn) }),
+    ...endAndWriter(fact),
+    ...authorOf(fact),
+    ...(fact.hides && { hides: previousFact(fact.hides) }),
+    ...(fact.description == null ? {} : { description: fact.description }),
+  }));
+  return { user_id: userId, channel_count: facts.length, facts: listed };
 }
 
 export function forgetAnswer(channelCount: number): ForgetAnswer {

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { andThen } from "../../base/maybe-promise.ts";
+import { inSlices } from "../../base/slices.ts";
 import type { ContextAnswer } from "../../contract/answers.ts";
 import { type Include, readContext, type UserContext } from "../../memory/context.ts";
 import { type DecodedFact, decodeFact, decodeThroughModel } from "../../memory/decode.ts";
@@ -51,8 +52,9 @@ export function recallRoutes(contexts: ContextAnswers) {
     async facts(call) {
       const { user_id: userId, project, details } = call.query;
       const person = { userId, project };
-      const facts = await listFacts(call.memory, call.caller.account, person, { details: isTrue(details) });
-      return factsAnswer(userId, facts, project);
+      const { caller, memory } = call;
+      const facts = await listFacts(memory, caller.account, person, { details: isTrue(details) });
+      return inSlices(factsAnswer(userId, facts, project), () => memory.turns.next(caller.account));
     },
 
     async find(call) {

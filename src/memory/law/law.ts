@@ -264,7 +264,7 @@ function* stepsOf(memory: Memory, request: WriteRequest): Sliced<Steps> {
       const names = memory.names.filter(({ place }) => first.within !== OWN_PLACE || place === OWN_PLACE);
       return {
         steps: forgetting(names, { author, nowMs }),
-        report: { erased: countsOf(memory, names, nowMs) },
+        report: { erased: yield* countsOf(memory, names, nowMs) },
       };
     }
     case "expire":
@@ -282,9 +282,13 @@ function* stepsOf(memory: Memory, request: WriteRequest): Sliced<Steps> {
   }
 }
 
-function countsOf(memory: Memory, names: readonly FactName[], nowMs: number): ErasedCounts {
-  const facts = names.filter((name) => memory.live(name, nowMs) !== undefined).length;
-  const earlier = names.reduce((count, name) => count + memory.earlierCount(name, nowMs), 0);
+function* countsOf(memory: Memory, names: readonly FactName[], nowMs: number): Sliced<ErasedCounts> {
+  let [facts, earlier] = [0, 0];
+  for (const name of names) {
+    yield;
+    if (memory.live(name, nowMs) !== undefined) facts += 1;
+    earlier += memory.earlierCount(name, nowMs);
+  }
   const places = new Set(names.map(({ place }) => place)).size;
   return { facts, earlier, labels: names.length, places };
 }

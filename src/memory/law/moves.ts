@@ -28,8 +28,8 @@ export function* moveSteps(
     const fact = memory.live(name, nowMs);
     if (fact !== undefined) movedFacts.push({ label: name.label, value: fact.value });
   }
-  const isThere = (label: string) => movedFacts.some((fact) => fact.label === label);
-  const missing = only?.named.find((label) => !isThere(label));
+  const there = new Set(movedFacts.map(({ label }) => label));
+  const missing = only?.named.find((label) => !there.has(label));
   if (missing !== undefined)
     throw new Failure(
       "fact_not_found",

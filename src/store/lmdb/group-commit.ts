@@ -61,7 +61,7 @@ const LOG_SHARE = 8;
 const TOLD_MAX = 1_000;
 const GROUP_MAX = 512;
 /** A group that has held the event loop for so long takes no further write: forgetting many users takes seconds. */
-const GROUP_MS_MAX = 10;
+const GROUP_MS_MAX = 5;
 const CONFIRM_MS = 10_000;
 const RETRY_AFTER_S = 5;
 const LOST = "The data folder was moved, removed or replaced.";
