@@ -115,7 +115,11 @@ function keptRow(name: string, numbers: readonly Numbers[], refused: string): st
   return [name, percent(all("exact")), percent(all("stale")), percent(all("returned")), refused, cost];
 }
 
-const percent = (spreads: readonly Spread[]) => spread(spreads, (value) => `${Math.round(value)} %`);
+const percent = (spreads: readonly Spread[]) => spread(spreads, (value) => `${rounded(value)} %`);
+
+/** What is not quite all or nothing does not become that. */
+const rounded = (value: number) =>
+  [0, 100].includes(Math.round(value)) ? String(Math.round(10 * value) / 10) : String(Math.round(value));
 
 /** The mean, and where it is not all there is, the spread behind it. */
 function spread(spreads: readonly Spread[], textOf: (value: number) => string): string {
