@@ -20,6 +20,8 @@ const among = (folder: string, pattern: RegExp) =>
     .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part)));
 
 const env = { TEST_STORE: "postgres", TEST_CITUS: "1" };
+/** Nodes, moves between the stores and histories that become shorter; of the other tests the database is one server. */
+const NODES = /^(events|move|oauth-nodes|rotation|team-nodes)\.test\.ts$/;
 const processes: TestProcess[] = [
   { name: "faults and store of Citus", files: among("test/citus", /\.citus\.ts$/), env },
   // What has nothing to do with the store is left out, the examples, whose revisions are those of the embedded store, and its metrics.
@@ -27,6 +29,11 @@ const processes: TestProcess[] = [
     name: "HTTP on Citus",
     files: among("test/http", /^(?!alarms|block-work|examples|website).*\.test\.ts$/),
     env,
+  },
+  {
+    name: "nodes and moves on Citus",
+    files: [...among("test/postgres", NODES), ...among("test/unit/store", /^postgres-events\.test\.ts$/)],
+    env: { TEST_CITUS: "1" },
   },
 ];
 
