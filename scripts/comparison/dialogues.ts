@@ -84,10 +84,10 @@ secret, and some vouchers that look like one; where a changed one is refused, th
 
 /** Where the strategies come from, and what their numbers do not say. */
 const STRATEGIES_FROM = `*last turns*: whole turns, as in the OpenAI cookbook on session memory. *trim*: LangChain's \`trim_messages\`, the oldest message cut. *head and tail*: half from
-each end, as Codex cuts long outputs. *TextRank* (Mihalcea and Tarau, 2004): the sentences that are most like the others. *Selective Context* (Li and others, 2023): the
+each end, as Codex cuts long outputs. *TextRank* (Mihalcea and Tarau): the sentences that are most like the others. *Selective Context* (Li and others): the
 words that say the most, here by their counts in the conversation. No model writes a summary. *block once*: sealed before the first compaction; it does not know what comes
 later, and goes with the old messages. *block with every answer*: the application opens the newest one in the text and seals the next, as
-\`examples/stateless-support-bot.mjs\` does. The block's 512 tokens count in the budget. It is lost where sentences are chosen, because it is like no other, and kept where
+\`examples/stateless-support-bot.mjs\` does. The block's own tokens count in the budget. It is lost where sentences are chosen, because it is like no other, and kept where
 words are, because they are rare. A fact in the text alone counts whatever stands around it. Made talk is more alike than people's, and TextRank prefers that, so it would
 keep more facts of real talk.`;
 
@@ -107,7 +107,7 @@ export function compactedTable(results: Results): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const head = ["beside the text", "strategy", ...counts.map((each) => `after ${each}`)];
   return [
-    `Without a memory, exact facts after so many compactions to ${count(talk.budget)} tokens each, the last at the end: of the text alone, and of the sealed block in it. In per cent; in brackets the 5th to the 95th percentile of the dialogues.`,
+    `Without a memory, exact facts after so many compactions to ${count(talk.budget)} tokens each, the last at the end: of the text alone, and of the sealed block in it. In per cent; in brackets between what nine tenths of the dialogues are.`,
     [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n"),
     STRATEGIES_FROM,
     besides(results),
@@ -117,21 +117,15 @@ export function compactedTable(results: Results): string {
 /** What the table has no column for. */
 function besides(results: Results): string {
   const runs = runsOf(results);
-  const stalest = (way: string) =>
-    count(
-      Math.max(
-        ...runs.flatMap(({ compacted }) =>
-          Object.values(compacted[way]).flatMap((counts) =>
-            Object.values(counts).map(({ stale }) => stale.mean),
-          ),
-        ),
-      ),
-    );
+  const stalest = (way: number) => {
+    const all = runs.flatMap(({ compacted }) => Object.values(Object.values(compacted)[way] ?? {}));
+    return count(Math.max(...all.flatMap(Object.values<Fates>).map(({ stale }) => stale.mean)));
+  };
   const served = resultsOf<Dialogues>(results, "dialogues", "sideband-service").flatMap(
     ({ servedBlock }) => servedBlock?.exact ?? [],
   );
-  return `With one compaction the block that is put in once is the last message before it. An older value without the newer one is left of up to ${stalest("nothing")} % of the facts in the text
-alone, of up to ${stalest("block once")} % in a block put in once, and of up to ${stalest("block with every answer")} % in one with every answer. The block that Sideband's service gives, which a hook can put into the prompt again after a compaction
+  return `With one compaction the block that is put in once is the last message before it. An older value without the newer one is left of up to ${stalest(0)} % of the facts in the text
+alone, of up to ${stalest(1)} % in a block put in once, and of up to ${stalest(2)} % in one with every answer. The block that Sideband's service gives, which a hook can put into the prompt again after a compaction
 (\`SIDEBAND_INCLUDE=both\`), has ${means(served)} % of the facts; that one needs the store.`;
 }
 
