@@ -65,7 +65,8 @@ const means = (spreads: readonly Spread[]) => range(spreads.map(({ mean }) => me
 /** The runs that have what needs no memory. */
 function runsOf(results: Results) {
   return resultsOf<Dialogues>(results, "dialogues", ...Object.keys(results.peers)).flatMap(
-    ({ talk, compacted }) => (talk === undefined || compacted === undefined ? [] : [{ talk, compacted }]),
+    ({ talk, compacted, servedBlock }) =>
+      talk === undefined || compacted === undefined ? [] : [{ talk, compacted, servedBlock }],
   );
 }
 
@@ -96,6 +97,7 @@ export function compactedTable(results: Results): string {
   const runs = runsOf(results);
   if (runs.length === 0) return "";
   const [{ compacted, talk }] = runs;
+  const served = runs.flatMap(({ servedBlock }) => servedBlock?.exact ?? []);
   const counts = Object.keys(Object.values(Object.values(compacted)[0])[0]);
   const rows = Object.entries(compacted).flatMap(([way, strategies]) =>
     Object.keys(strategies).map((strategy) => [
@@ -107,7 +109,9 @@ export function compactedTable(results: Results): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const head = ["beside the text", "strategy", ...counts.map((each) => `after ${each}`)];
   return [
-    `Without a memory, exact facts after so many compactions to ${count(talk.budget)} tokens each, the last at the end: of the text alone, and of the sealed block in it. In per cent; in brackets between what nine tenths of the dialogues are.`,
+    `Without a memory, exact facts after so many compactions to ${count(talk.budget)} tokens each: with nothing beside the text, with a sealed block that is put in once, before
+the first compaction, and with one that the application seals with every answer. Of a block that a strategy leaves out or takes apart nothing comes back. The block that
+Sideband's service gives, which a hook puts in again after each compaction, has ${means(served)} % of the facts. All in per cent; in brackets between what nine tenths of the dialogues are.`,
     [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n"),
     STRATEGIES_FROM,
     besides(results),
@@ -121,12 +125,8 @@ function besides(results: Results): string {
     const all = runs.flatMap(({ compacted }) => Object.values(Object.values(compacted)[way] ?? {}));
     return count(Math.max(...all.flatMap(Object.values<Fates>).map(({ stale }) => stale.mean)));
   };
-  const served = resultsOf<Dialogues>(results, "dialogues", "sideband-service").flatMap(
-    ({ servedBlock }) => servedBlock?.exact ?? [],
-  );
   return `With one compaction the block that is put in once is the last message before it. An older value without the newer one is left of up to ${stalest(0)} % of the facts in the text
-alone, of up to ${stalest(1)} % in a block put in once, and of up to ${stalest(2)} % in one with every answer. The block that Sideband's service gives, which a hook can put into the prompt again after a compaction
-(\`SIDEBAND_INCLUDE=both\`), has ${means(served)} % of the facts; that one needs the store.`;
+alone, of up to ${stalest(1)} % in a block put in once, and of up to ${stalest(2)} % in one with every answer.`;
 }
 
 /** The means of the runs, and the widest of their spreads, where there is one. */
@@ -206,5 +206,10 @@ function panel(
     (numbers, i) =>
       `<path class="line ${kinds[i]}" d="M${numbers.map((share, j) => `${x(j)} ${y(share || 0)}`).join("L")}"/>`,
   );
-  return [`<text class="strong" y="12">${escapeHtml(title)}</text>`, ...grid, ...marks, ...drawn].join("\n");
+  return [
+    `<text class="strong" y="12">${escapeHtml(title)}</text>`,
+    ...grid,
+    ...marks,
+    ...drawn.reverse(),
+  ].join("\n");
 }
