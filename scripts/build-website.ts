@@ -13,6 +13,8 @@ import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
 import { type Asset, markdownPath, type Page, renderPage } from "../src/web/shell.ts";
 import { NOT_FOUND_PAGE, SITE_PAGES } from "../src/web/site-pages.ts";
+import { COMPARISON } from "./comparison/columns.ts";
+import { comparisonPage } from "./comparison/page.ts";
 import { guessedAddresses } from "./guessed-addresses.ts";
 import { findGuides } from "./guides.ts";
 import { highlightPage } from "./highlight.ts";
@@ -47,7 +49,7 @@ const PAGE_SCRIPTS = [
   "docs.ts",
   "reference.ts",
 ];
-const STYLES = ["site", "charts", "guides", "front", "memory"];
+const STYLES = ["site", "charts", "guides", "front", "memory", "benchmarks"];
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -118,7 +120,7 @@ async function main(): Promise<void> {
         return asset;
       }),
     );
-  const all = [...SITE_PAGES, ...guides, ...renderReference(groups)];
+  const all = [...SITE_PAGES, comparisonPage(COMPARISON), ...guides, ...renderReference(groups)];
   for (const page of all) {
     add(
       page.path,

@@ -1,6 +1,6 @@
 /**
  * The tables of the documents that repeat what the code has in tables: errors, settings, operations, limits, labels, the
- * binaries of packages, and what was measured beside other memories. `npm run docs` writes each in the place of the one with the same columns (scripts/write-docs.ts).
+ * binaries of packages, and README.md's comparison with other memories. `npm run docs` writes each in the place of the one with the same columns (scripts/write-docs.ts).
  */
 
 import { CHANNELS } from "../src/base/channels.ts";
@@ -26,7 +26,8 @@ import { BatchBody } from "../src/contract/schemas.ts";
 import { ACCOUNT_SHARE, ADDRESS_SHARE, ANSWERS, BODIES } from "../src/http/request/byte-budget.ts";
 import { AGENT_SETTINGS, SETTINGS } from "../src/settings.ts";
 import { binaryRows } from "./binary-table.ts";
-import { COMPARISON_HEAD, comparisonRows, TOKENS_HEAD, tokensRows } from "./comparison-table.ts";
+import { COMPARISON } from "./comparison/columns.ts";
+import { README_HEAD, readmeRows } from "./comparison/documents.ts";
 
 type Row = readonly string[];
 
@@ -84,8 +85,7 @@ export const DOCUMENT_TABLES: readonly DocumentTable[] = [
     head: ["package", "for", "Linux", "macOS", "Windows"],
     rows: binaryRows(),
   },
-  { file: "docs/BENCHMARKS.md", head: COMPARISON_HEAD, rows: comparisonRows() },
-  { file: "docs/BENCHMARKS.md", head: TOKENS_HEAD, rows: tokensRows() },
+  { file: "README.md", head: README_HEAD, rows: readmeRows(COMPARISON) },
   ...SECTIONS.map(([section, ...accesses]) => accessTable(section, accesses)),
   { file: "docs/API.md", head: ["limit", "value"], rows: limitRows() },
   {

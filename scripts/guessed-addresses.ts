@@ -59,6 +59,7 @@ const OTHER_PAGES: Readonly<Record<string, readonly string[]>> = {
   "/account": ["login", "signin", "sign-in", "dashboard", "profile"],
   "/memory": ["memories", "facts-page"],
   "/console": ["admin", "operator"],
+  "/benchmarks": ["compare", "comparison", "comparisons", "alternatives", "vs"],
   "/playground": ["demo", "try", "sandbox"],
 };
 

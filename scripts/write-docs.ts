@@ -1,16 +1,23 @@
 /**
- * Writes the tables of the documents anew from the tables of the code, and the answers of the Python client from the
- * schemas: npm run docs. With --check it writes nothing, and fails where a file would change.
+ * Writes the tables of the documents anew from the tables of the code, the comparison with other memories from the file of its results, and the
+ * answers of the Python client from the schemas: npm run docs. With --check it writes nothing, and fails where a file would change.
  */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pythonAnswers } from "./answer-types.ts";
+import { COMPARISON } from "./comparison/columns.ts";
+import { comparisonSection, SECTION } from "./comparison/documents.ts";
+import { documentPictures } from "./comparison/pictures.ts";
+import { fileSvg } from "./comparison/svg.ts";
 import { DOCUMENT_TABLES, type DocumentTable } from "./document-tables.ts";
 
 const check = process.argv.includes("--check");
 const changed: string[] = [];
 for (const file of new Set(DOCUMENT_TABLES.map((table) => table.file)))
   rewrite(file, (page) => DOCUMENT_TABLES.filter((table) => table.file === file).reduce(withTable, page));
+rewrite("docs/BENCHMARKS.md", withComparison);
+for (const picture of documentPictures(COMPARISON))
+  rewrite(`docs/pictures/${picture.id}.svg`, () => fileSvg(picture));
 rewrite("python/sideband/__init__.py", withAnswers);
 if (changed.length > 0)
   console.log(
@@ -20,7 +27,7 @@ if (check && changed.length > 0) process.exitCode = 1;
 
 function rewrite(file: string, renewed: (before: string) => string): void {
   const url = new URL(`../${file}`, import.meta.url);
-  const before = readFileSync(url, "utf8");
+  const before = existsSync(url) ? readFileSync(url, "utf8") : "";
   const after = renewed(before);
   if (after === before) return;
   changed.push(file);
@@ -32,6 +39,14 @@ function withAnswers(client: string): string {
   const [, head, answers, rest] = /^([\s\S]*?\n# -- answers, .*\n)([\s\S]*?)(\n# -- [\s\S]*)$/.exec(client)!;
   const made = `\n\n${pythonAnswers(head + rest)}\n\n`;
   return answers === made ? client : head + made + rest;
+}
+
+/** The page with the comparison between its heading and the next one. */
+function withComparison(page: string): string {
+  const [, head, rest] = new RegExp(`^([\\s\\S]*\\n## ${SECTION}\\n)[\\s\\S]*?(\\n## [\\s\\S]*)$`).exec(
+    page,
+  )!;
+  return `${head}\n${comparisonSection(COMPARISON)}\n${rest}`;
 }
 
 /** The page with this table in the place of the one with the same columns. */

@@ -8,7 +8,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
-import { type Binaries, binariesIn, PostgresServer } from "./postgres-server.ts";
+import { type Binaries, binariesIn, createDatabase, PostgresServer } from "./postgres-server.ts";
 
 type Admin = postgres.Sql;
 
@@ -22,8 +22,10 @@ const SETTINGS = [
   "citus.recover_2pc_interval=5s",
   "wal_level=logical",
   "max_worker_processes=64",
-  "max_prepared_transactions=300",
-  "max_connections=300",
+  // For each database, also one whose test has ended, every machine keeps a connection to each machine; and a session of a
+  // service has its own to the other machines.
+  "max_prepared_transactions=1000",
+  "max_connections=1000",
 ];
 
 /** The binaries of a PostgreSQL that has Citus, or the reason why there are none. */
@@ -70,6 +72,28 @@ export class CitusCluster {
     });
     for (const server of this.workers) await limitLockWaits(server, name);
     return this.urlOf(this.coordinator, name);
+  }
+
+  /** So that it can be copied: nobody is connected to it any more, the workers that Citus has in the background included. */
+  async closeDatabase(name: string): Promise<void> {
+    for (const server of [this.coordinator, ...this.workers])
+      await withAdmin(
+        server,
+        "postgres",
+        (sql) => sql`ALTER DATABASE ${sql(name)} WITH ALLOW_CONNECTIONS false`,
+      );
+    for (const server of [this.coordinator, ...this.workers])
+      await withAdmin(
+        server,
+        "postgres",
+        (sql) => sql`SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE datname = ${name}`,
+      );
+  }
+
+  /** A copy of a closed database, with all that Citus knows of it, for a part of the time of a new one. */
+  async copyDatabase(name: string, closed: string): Promise<void> {
+    const machines = [this.coordinator, ...this.workers];
+    await Promise.all(machines.map((server) => createDatabase(server.url(), name, closed)));
   }
 
   /** One more worker for a database; it has no shards until they are moved to it. */

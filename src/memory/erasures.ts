@@ -48,7 +48,7 @@ export function notedErasures(
     const [account, userId, place] = given;
     const places = account === DEMO_ACCOUNT ? [] : await store.listPlaces(account, userId);
     // A stranger's guesses do not fill the list.
-    if (places.length > 0 || (place === undefined && (await hasGrants(store, account, userId))))
+    if (places.length > 0 || (place === undefined && (await hasName(store, account, userId))))
       await note(account, userId, place);
     return store.forgetUser(...given);
   };
@@ -61,7 +61,10 @@ export function notedErasures(
   return layer;
 }
 
-async function hasGrants(store: Store, account: string, userId: string): Promise<boolean> {
+/** In what was allowed to an application, or among the members of a project. */
+async function hasName(store: Store, account: string, userId: string): Promise<boolean> {
+  const projects = await store.readProjects(account);
+  if (projects.some(({ members }) => members?.includes(userId))) return true;
   const keys = await store.listKeys(account);
   return keys.some(({ user, grant }) => user === userId && grant !== undefined);
 }
@@ -103,7 +106,9 @@ export async function eraseAgain(
     }
   };
   if (keys.size > 0) {
+    const accounts = new Set((await store.listAccounts()).map(({ account }) => account));
     for await (const { account, userId } of store.walkUsers()) {
+      accounts.add(account);
       if (await erase(account, userId)) continue;
       if (projectOfUser(userId) !== undefined) await eraseNames(account, userId);
       const places = await store.listPlaces(account, userId);
@@ -113,7 +118,10 @@ export async function eraseAgain(
       );
       for (const place of candidates) await erase(account, userId, place);
     }
-    // Who has allowed something to an application may have no fact.
+    // Who shares a project, or has allowed something to an application, may have no fact.
+    for (const account of accounts)
+      for (const { members } of await store.readProjects(account))
+        for (const member of members ?? []) await erase(account, member);
     for (const { account, user, grant } of await store.listKeys())
       if (user !== null && grant !== undefined) await erase(account, user);
   }

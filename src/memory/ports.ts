@@ -304,7 +304,7 @@ export interface FactStore {
   saveVectors(account: string, userId: string, vectors: readonly PlacedVector[]): Promise<void>;
   /**
    * Forgets a user; with `place`, only that place and those inside it. History goes too, and what the user has allowed to
-   * applications and the name in the audit, unless only a place is forgotten. Undefined where there was nothing. `writable` and
+   * applications, and the name in the audit and among the members of projects, unless only a place is forgotten. Undefined where there was nothing. `writable` and
    * `audit`: as of a write.
    */
   forgetUser(
@@ -349,7 +349,7 @@ export interface LabelStore {
 export interface ProjectStore {
   /** By name. */
   readProjects(account: string): MaybePromise<readonly ProjectRecord[]>;
-  /** Makes or changes one; undefined where the account has no room for a new one. Writes of its members come before, or after. */
+  /** Makes or changes one; undefined where `changedProject` says so. Writes of its members come before, or after. */
   changeProject(
     account: string,
     change: ProjectChange,

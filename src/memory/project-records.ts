@@ -12,14 +12,18 @@ import type { ProjectChange, ProjectRecord } from "./records.ts";
 
 /**
  * A new one is shared by the whole account, to read and write, unless the change says otherwise; undefined where there is no
- * room for it.
+ * room for it, and where who leaves is no member. The last who leaves leaves nobody.
  * @param count how many the account has
  */
 export function changedProject(
   known: ProjectRecord | undefined,
-  { project, createdAtMs, members, access }: ProjectChange,
+  { project, createdAtMs, members, access, leaver }: ProjectChange,
   count: number,
 ): ProjectRecord | undefined {
+  if (leaver !== undefined) {
+    if (!known?.members?.includes(leaver)) return undefined;
+    return { ...known, members: known.members.filter((member) => member !== leaver) };
+  }
   if (known === undefined && count >= SHARED_PROJECTS_MAX) return undefined;
   const before = known ?? { project, members: null, access: "write" as const, createdAtMs };
   return {

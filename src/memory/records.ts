@@ -140,9 +140,9 @@ export interface ProjectRecord {
   readonly createdAtMs: number;
 }
 
-/** What is made, or changed, of a shared project. */
+/** What is made, or changed, of a shared project; or, with `leaver`, who is no member any more, and nothing else. */
 export type ProjectChange = Pick<ProjectRecord, "project" | "createdAtMs"> &
-  Partial<Pick<ProjectRecord, "members" | "access">>;
+  Partial<Pick<ProjectRecord, "members" | "access">> & { readonly leaver?: string };
 
 /** `in_use`: facts, or earlier values, are shared in it. */
 export type RemoveProjectOutcome = "removed" | "in_use" | "missing";

@@ -76,7 +76,7 @@ const BENEFITS = [
     title: "Nothing lost",
     about:
       "A write is answered when it is on disk: with twenty agents writing at once, after a crash, and on many machines.",
-    link: ["/docs/benchmarks", "How it was measured"],
+    link: ["/benchmarks", "Beside other memories, measured"],
   },
 ] as const;
 

@@ -73,7 +73,7 @@ ${page.main}
 </main>
 <footer>
 <p>Sideband stores an agent's facts exactly and carries them inside the prompt. Open source, Apache-2.0.</p>
-<p><a href="/docs">Docs</a> <a href="/docs/api">API</a> <a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a> <a href="/healthz">Health</a> <a href="/console"${current(page, "/console")}>Console</a></p>
+<p><a href="/docs">Docs</a> <a href="/docs/api">API</a> <a href="/benchmarks">Benchmarks</a> <a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a> <a href="/healthz">Health</a> <a href="/console"${current(page, "/console")}>Console</a></p>
 </footer>
 </body>
 </html>

@@ -153,7 +153,7 @@ test("a team works as docs/TEAM.md says, from the first key to the last day of a
   const { left } = (await erased.json()) as { left: { values: number }[] };
   assert.deepEqual(fieldsOf(left, "values"), [1]);
   assert.match(await printed("ada", "sideband facts"), /written by cli\nPROJ\.goal=Ship it/);
-  await printed("ada", `${withAccountKey}\nsideband project unshare --give-to ada --user ada`);
+  await printed("ada", `${withAccountKey}\nsideband project unshare --give-to ada --yes --user ada`);
   assert.match(await printed("ada", "sideband facts"), /PROJ\.goal=Ship it/);
   assert.equal(await printed("grace", "sideband facts"), "");
 });

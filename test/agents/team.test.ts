@@ -51,7 +51,7 @@ test("a project is shared with what is named, listed and asked for, and the shar
   assert.match(shared, /^loom-1: shared by ada and grace, who read and write; 1 fact; since /);
   assert.match(
     shared,
-    /\nshared of ada: PROJ\.stack\nundo: .* project unshare --give-to ada --user ada --project loom-1\n$/,
+    /\nshared of ada: PROJ\.stack\nundo: .* project unshare --give-to ada --yes --user ada --project loom-1\n$/,
   );
   assert.equal(
     (await printed(run("grace", "facts"))).trim(),
@@ -63,7 +63,10 @@ test("a project is shared with what is named, listed and asked for, and the shar
     /^# for all who share loom-1, written by ada, cli\nPROJ\.stack=Node 20\n# ada, for you alone in loom-1\nTASK\.next=weave\nPROJ\.build=npm run build\n$/,
   );
   // The whole of it goes back to ada.
-  await printed(home.run("project", "unshare", "--give-to", "ada", "--user", "ada", "--project", "loom-1"));
+  const back = ["project", "unshare", "--give-to", "ada", "--user", "ada", "--project", "loom-1"];
+  const unaskedBack = await home.run(...back);
+  assert.deepEqual([unaskedBack.status, /needs --yes/.test(unaskedBack.err)], [2, true]);
+  await printed(home.run(...back, "--yes"));
   assert.equal((await run("grace", "facts")).out.trim(), "");
   assert.match(await printed(run("ada", "facts")), /PROJ\.stack=Node 20/);
 });
@@ -93,7 +96,10 @@ test("what is written goes to the team by its label, by --shared or --own, and e
   assert.match(both, /# hides what is shared by grace, cli: "Ship it well"\nPROJ\.goal=Sleep/);
   assert.equal((await run("grace", "recall", "PROJ.goal")).out, "Ship it well\n");
   // Each is taken away where it is.
-  await printed(run("ada", "forget", "PROJ.goal", "--shared"));
+  assert.match(
+    await printed(run("ada", "forget", "PROJ.goal", "--shared")),
+    /^PROJ\.goal: forgotten; undo: .* restore PROJ\.goal \d+ --shared --user ada --project loom-2\n$/,
+  );
   assert.equal((await run("ada", "recall", "PROJ.goal")).out, "Sleep\n");
   assert.equal((await run("grace", "facts")).out.trim(), "");
   // undo brings back what was forgotten of the shared facts, and a second one takes that back.

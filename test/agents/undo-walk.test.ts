@@ -107,7 +107,7 @@ const WALK: readonly (readonly [command: string, words: Words])[] = [
   ["forget", ["PROJ.stack", "--shared", ...IN_LOOM]],
   ["forget", ["PROJ.goal", "--own", ...IN_LOOM]],
   ["rename", ["PROJ.goal", "PROJ.aim", ...IN_LOOM]],
-  ["project unshare", ["--give-to", USER, ...IN_LOOM]],
+  ["project unshare", ["--give-to", USER, "--yes", ...IN_LOOM]],
   ["labels add", ["TEAM.size", "--description", "Shirt", "--one-of", "S,M", "--for", "7d"]],
   ["labels edit", ["TEAM.size", "--description", "Of a shirt", "--one-of", "", "--max-bytes", "9"]],
   ["labels hide", ["TEAM.size"]],

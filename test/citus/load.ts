@@ -67,8 +67,8 @@ export async function assertAllThere(node: TestNode, key: string, acknowledged: 
   }
 }
 
-export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + BACK_MS;
+export async function until(what: string, holds: () => Promise<boolean>, withinMs = BACK_MS): Promise<void> {
+  const endMs = performance.now() + withinMs;
   while (!(await holds())) {
     assert.ok(performance.now() < endMs, what);
     await setTimeout(100);

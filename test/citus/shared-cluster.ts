@@ -1,6 +1,6 @@
 /**
  * One Citus cluster for a test process: a coordinator and two workers, started when the first test asks for it and
- * removed after the last. Each test has a database of its own, distributed as an operator would do it.
+ * removed after the last. Each test has a database of its own, distributed as an operator would do it, or a copy of such a one.
  */
 
 import { after } from "node:test";
@@ -25,18 +25,31 @@ export async function startCluster(workers: number): Promise<CitusCluster> {
   return CitusCluster.start(found, workers);
 }
 
+const ORIGINAL = "original";
+let original: Promise<void> | undefined;
+
+/** A new database of the shared cluster, empty and distributed. */
+export async function copyDistributedDatabase(name: string): Promise<void> {
+  const cluster = await sharedCluster();
+  original ??= newDistributedDatabase(cluster, ORIGINAL).then(() => cluster.closeDatabase(ORIGINAL));
+  await original;
+  await inTurn(() => cluster.copyDatabase(name, ORIGINAL));
+}
+
 let creating: Promise<unknown> = Promise.resolve();
 
-/**
- * A new database, empty and distributed; resolves to its address on the coordinator. One at a time: test files ask for
- * theirs all at once, and a machine that does too much at once misses the time limits of Citus.
- */
+/** A new database, empty and distributed; resolves to its address on the coordinator. */
 export function newDistributedDatabase(cluster: CitusCluster, name: string): Promise<string> {
-  const created = creating.then(async () => {
+  return inTurn(async () => {
     const url = await cluster.createDatabase(name);
     await distributeDatabase(readConfig({ SIDEBAND_DATABASE_URL: url }));
     return url;
   });
+}
+
+/** One at a time: test files ask for theirs all at once, and a machine that does too much at once misses the time limits of Citus. */
+function inTurn<T>(create: () => Promise<T>): Promise<T> {
+  const created = creating.then(create);
   creating = created.catch(() => {});
   return created;
 }

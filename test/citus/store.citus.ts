@@ -16,23 +16,23 @@ import { storeRightsConformance } from "../conformance/store-rights.ts";
 import { storeSharedConformance } from "../conformance/store-shared.ts";
 import { NOW, write } from "../conformance/store-under-test.ts";
 import { labelAt } from "../fixtures/views.ts";
-import { openNewStore } from "../postgres/server.ts";
+import { openEmptiedStore } from "../postgres/server.ts";
 
-storeConformance("citus", openNewStore);
-storeAnswersConformance("citus", openNewStore);
-storeCountsConformance("citus", openNewStore);
-storeLifeConformance("citus", openNewStore);
-storePlacesConformance("citus", openNewStore);
-keyRequestConformance("citus", openNewStore);
-grantConformance("citus", openNewStore);
-storeOperatorsConformance("citus", openNewStore);
-storeAuditConformance("citus", openNewStore);
-storeLimitsConformance("citus", openNewStore);
-storeRightsConformance("citus", openNewStore);
-storeSharedConformance("citus", openNewStore);
+storeConformance("citus", openEmptiedStore);
+storeAnswersConformance("citus", openEmptiedStore);
+storeCountsConformance("citus", openEmptiedStore);
+storeLifeConformance("citus", openEmptiedStore);
+storePlacesConformance("citus", openEmptiedStore);
+keyRequestConformance("citus", openEmptiedStore);
+grantConformance("citus", openEmptiedStore);
+storeOperatorsConformance("citus", openEmptiedStore);
+storeAuditConformance("citus", openEmptiedStore);
+storeLimitsConformance("citus", openEmptiedStore);
+storeRightsConformance("citus", openEmptiedStore);
+storeSharedConformance("citus", openEmptiedStore);
 
 test("citus: a write of more rows than a statement has parameters for is stored and forgotten", async () => {
-  const { store, end } = await openNewStore();
+  const { store, end } = await openEmptiedStore();
   const places = Array.from({ length: 60 }, (_, i) => `p${i}`);
   const changes = places.flatMap((place) =>
     Array.from({ length: 100 }, (_, i) => ({ place, label: labelAt(i), value: `${place} ${i}` })),

@@ -233,6 +233,32 @@ export function storeSharedConformance(name: string, open: () => Promise<StoreUn
   });
 
   check(
+    "who is erased is among the members of no project any more, also without a fact; others stay, and nobody is not everybody",
+    async ({ store, reopen }) => {
+      const membersOf = async (opened: Store) =>
+        (await opened.readProjects("acme")).map(({ members }) => members);
+      await opened(store);
+      await store.changeProject("acme", { project: "mill", members: ["ada"], createdAtMs: 2 });
+      await store.changeProject("acme", { project: "tent", createdAtMs: 3 });
+      await store.write(shared("ada", [fact("", "own")]));
+      assert.equal(await store.forgetUser("acme", "ada", PROJECT), undefined);
+      assert.deepEqual(await membersOf(store), [["ada", "bo"], ["ada"], null], "only a place is erased");
+      const before = await store.keysVersion(true);
+      assert.equal((await store.forgetUser("acme", "ada"))?.facts, 1);
+      assert.deepEqual(await membersOf(store), [["bo"], [], null]);
+      assert.notEqual(await store.keysVersion(true), before, "all nodes notice");
+      await assert.rejects(store.write(shared("ada", [fact(AT, "late")])), refusal);
+      assert.equal((await store.forgetUser("acme", "bo"))?.facts, 0, "a name alone is something");
+      const again = await reopen();
+      assert.deepEqual(await membersOf(again), [[], [], null]);
+      assert.equal(await again.forgetUser("acme", "bo"), undefined);
+      const gone = { project: "gone", createdAtMs: 4, leaver: "ada" };
+      assert.equal(await again.changeProject("acme", gone), undefined, "a project is not made by it");
+      assert.equal((await again.readProjects("acme")).length, 3);
+    },
+  );
+
+  check(
     "labels that are made in a project are its own, with numbers that no member's has",
     async ({ store }) => {
       await opened(store);

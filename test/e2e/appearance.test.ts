@@ -136,6 +136,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await says("1 shared project of kernel");
     await says("store_unavailable");
   },
+  benchmarks: ({ open }) => open("/benchmarks"),
   "nothing-here": async ({ open, says }) => {
     await open("/no/such/page");
     await says("There is nothing at this address");

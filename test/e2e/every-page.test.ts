@@ -13,7 +13,15 @@ import { sidewaysScrollers } from "./sideways.ts";
 import { PHONE, visit } from "./visit.ts";
 
 /** Pages and files that must be reached by links from the front page. */
-const LINKED = ["/docs/format", "/console", "/docs/api", "/llms.txt", "/docs/format.md", "/docs/agents"];
+const LINKED = [
+  "/benchmarks",
+  "/docs/format",
+  "/console",
+  "/docs/api",
+  "/llms.txt",
+  "/docs/format.md",
+  "/docs/agents",
+];
 /** The guides that the site lists. */
 const GUIDES = findGuides(packageFolder).flatMap(({ guides }) => guides.map(({ path }) => path));
 

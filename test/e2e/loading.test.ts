@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<string, string>> = {
   "/memory": "form.stack",
   "/account": "form.stack",
   "/console": "form.stack",
+  "/benchmarks": ".chart-picture",
   "/docs": "main h1",
   "/docs/format": "main h1",
   "/docs/benchmarks": "main h1",

@@ -297,8 +297,8 @@ test("sharing takes along what is named, or all but a worktree's, with its histo
   assert.equal(problemCode(await put({ shared: false })), "404 not_found");
 });
 
-test("an erased person's name goes from what is shared, now and before, and the facts stay", async () => {
-  const { encode, share, facts, get, call } = team("cleo", "bo");
+test("an erased person's name goes from what is shared, now and before, and from the members, and the facts stay", async () => {
+  const { encode, share, facts, get, call, project } = team("cleo", "bo");
   ok(await share());
   ok(await encode("cleo", "PROJ.goal", "cleo's", { session_id: "cleo-at-home" }));
   ok(await encode("bo", "PROJ.goal", "bo's"));
@@ -307,11 +307,13 @@ test("an erased person's name goes from what is shared, now and before, and the 
   const erased = ok(await call("DELETE", "/users?user_id=cleo&details=true"));
   assert.deepEqual(fieldsOf(erased.left, "values"), [2]);
   assert.match(erased.left[0].why, /shared/);
+  assert.deepEqual(ok(await call("GET", `/projects/${project}`)).members, ["bo"]);
   assert.deepEqual(await facts("bo"), ["PROJ.status green shared", "PROJ.goal bo's shared bo"]);
   const history = (await get("/facts/history", { user_id: "bo", label: "PROJ.goal" })).text;
   assert.doesNotMatch(history, /cleo-at-home|"cleo"/);
   assert.equal(problemCode(await call("DELETE", "/users?user_id=cleo&details=true")), "404 not_found");
   // Who has only written shared facts can be erased, too.
+  ok(await share());
   ok(await encode("cleo", "PROJ.goal", "again"));
   assert.equal(ok(await call("DELETE", "/users?user_id=cleo&details=true")).left[0].values, 1);
   assert.doesNotMatch((await get("/facts", { user_id: "bo" })).text, /cleo/);

@@ -209,6 +209,8 @@ test("an address that people guess leads to its page: any case, with or without 
     "/docs/authentication": "/docs/using-the-api",
     "/docs/configuration": "/docs/config",
     "/docs/claude": "/docs/agents/claude-code",
+    "/comparison": "/benchmarks",
+    "/docs/BENCHMARKS.md": "/docs/benchmarks",
     "/pricing": "/keys",
     "/login": "/account",
   };

@@ -198,17 +198,20 @@ test("a subscription of MCP on one node hears of a change on the other", async (
     });
   const clientInfo = { name: "test", version: "1.0.0" };
   const begun = await rpc("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+  assert.equal(begun.status, 200, begun.text);
   const session = begun.headers.get("mcp-session-id")!;
   const ended = new AbortController();
   const response = await fetch(`${other.url}/mcp`, {
     headers: { authorization: `Bearer ${one.key}`, accept: "text/event-stream", "mcp-session-id": session },
     signal: ended.signal,
   });
+  assert.equal(response.status, 200);
   let text = "";
   const reading = (async () => {
     for await (const chunk of response.body!) text += Buffer.from(chunk).toString();
   })().catch(() => {});
-  await rpc("resources/subscribe", { uri: "sideband://memory/subscribed" }, session);
+  const subscribed = await rpc("resources/subscribe", { uri: "sideband://memory/subscribed" }, session);
+  assert.ok(subscribed.status === 200 && !subscribed.text.includes("error"), subscribed.text);
   await encode(one, "somebody-else", "USER.name", "x");
   await encode(one, "subscribed", "USER.name", "x");
   await until(() => text.includes("updated"), 120_000);

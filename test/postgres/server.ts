@@ -5,11 +5,12 @@
 
 import { after } from "node:test";
 import postgres from "postgres";
+import type { CitusCluster } from "../../bench/store/citus-cluster.ts";
 import { binariesIn, createDatabase, PostgresServer } from "../../bench/store/postgres-server.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import { DATABASE_DEFAULTS, type Sql } from "../../src/store/postgres/connection/database.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
-import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
+import { copyDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
 import type { StoreUnderTest } from "../conformance/store-under-test.ts";
 
 /** What survives a crash of the machine is not what these tests are about. */
@@ -50,13 +51,17 @@ async function makeDatabase(template?: string): Promise<string> {
   const name = `test_${count}`;
   if (process.env.TEST_CITUS === "1") {
     const cluster = await sharedCluster();
-    await newDistributedDatabase(cluster, name);
-    const machines = [cluster.coordinator, ...cluster.workers];
+    await copyDistributedDatabase(name);
+    const machines = machinesOf(cluster);
     return cluster.urlOf(machines[count % machines.length], name);
   }
   const url = process.env.TEST_POSTGRES_URL;
   if (url !== undefined) return createDatabase(url, `${name}_${process.pid}`, template);
   return createDatabase((await sharedServer()).url(), name, template);
+}
+
+function machinesOf({ coordinator, workers }: CitusCluster) {
+  return [coordinator, ...workers];
 }
 
 export function newEmptyDatabase(): Promise<string> {
@@ -111,15 +116,16 @@ interface EmptiedStore {
   store: PostgresStore;
 }
 
-let spare: EmptiedStore | undefined;
+/** On a cluster one for each of its machines, in turn. */
+const spares: EmptiedStore[] = [];
 
 /**
  * As openNewStore, but the open store goes from one test to the next without its rows: a tenth of the processor time that
  * a database, its connections and their first statements take. What counts on from the start of a database counts on.
  */
 export async function openEmptiedStore(): Promise<StoreUnderTest> {
-  const under = spare ?? (await makeEmptiedStore());
-  spare = undefined;
+  const sparesMax = process.env.TEST_CITUS === "1" ? machinesOf(await sharedCluster()).length : 1;
+  const under = (made < sparesMax ? undefined : spares.shift()) ?? (await makeEmptiedStore());
   return {
     store: under.store,
     reopen: async () => {
@@ -132,22 +138,25 @@ export async function openEmptiedStore(): Promise<StoreUnderTest> {
     end: () =>
       takeRows(under.sql).then(
         () => {
-          spare = under;
+          spares.push(under);
         },
         () => {},
       ),
   };
 }
 
+let made = 0;
+
 async function makeEmptiedStore(): Promise<EmptiedStore> {
+  made += 1;
   const url = await newDatabase();
-  const sql = postgres(url, { max: 1, connection: { lock_timeout: LOCK_MS } });
-  const made = { url, sql, store: await openStore(url) };
+  const sql = postgres(url, { max: 1, onnotice: () => {}, connection: { lock_timeout: LOCK_MS } });
+  const under = { url, sql, store: await openStore(url) };
   closers.push(
-    () => made.store.close(),
-    () => made.sql.end(),
+    () => under.store.close(),
+    () => under.sql.end(),
   );
-  return made;
+  return under;
 }
 
 /** All rows of all tables but those that the migrations write. */

@@ -16,8 +16,8 @@ import { type Command, CommandError, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { localTime } from "../moments.ts";
 import { placeText } from "../named-project.ts";
-import { asked, counted } from "../printed.ts";
-import { sidebandCommand, undoHere } from "../printed-commands.ts";
+import { ask, counted } from "../printed.ts";
+import { sidebandCommand, undoOf } from "../printed-commands.ts";
 import { parsed, scopeOf, TEAM_HELP } from "../shared-options.ts";
 
 export const recall: Command = memoryCommand(
@@ -135,7 +135,6 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
       print,
       texts,
       flags,
-      sameMemory,
     } = call;
     if (flags.all) return forgetAll(call);
     if (texts.item !== undefined) return forgetItem(call, label, texts.item);
@@ -149,12 +148,12 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
     );
     if (!keepHistory) return print(`${label}: forgotten for good`, answer);
     const kept = await readRevisions(memory, userId, label, { project, scope });
-    print(forgottenLine(label, kept, undoHere(sameMemory), scope), answer);
+    print(forgottenLine(label, kept, undoOf(call, scope, project), scope), answer);
   },
 );
 
 async function forgetItem(call: MemoryCall, label: string, item: string): Promise<void> {
-  const { memory, userId, project, sameMemory, print } = call;
+  const { memory, userId, project, print } = call;
   const scope = scopeOf(call);
   const remove = (one: string) => memory.remove(userId, label, one, { project, scope, writtenBy: WRITER });
   const removed = remove(item).catch(async (error) => {
@@ -172,7 +171,7 @@ async function forgetItem(call: MemoryCall, label: string, item: string): Promis
   const undo =
     was === undefined
       ? "no undo: the list as it was is not kept"
-      : `undo: ${sidebandCommand()} restore ${shellQuote(label)} ${was.revision}${placeOption(scope)}${sameMemory}`;
+      : `undo: ${sidebandCommand()} restore ${shellQuote(label)} ${was.revision}${placeOption(scope)}${undoOf(call, scope, project).options}`;
   const gone = was?.value.split("; ").find((one) => one.toLowerCase() === item.toLowerCase()) ?? item;
   print(`${label}: forgot ${quotedValue(gone)}; ${undo}`, answer);
 }
@@ -198,7 +197,7 @@ async function forgetAll(call: MemoryCall): Promise<void> {
 /** Throws unless the person says yes. */
 async function confirm({ flags }: MemoryCall, question: string): Promise<void> {
   if (flags.yes) return;
-  if ((await asked(`${question} Type yes: `)) !== "yes")
+  if ((await ask(`${question} Type yes: `)) !== "yes")
     throw new CommandError("nothing was forgotten: only yes, in full, forgets");
 }
 

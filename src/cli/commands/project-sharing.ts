@@ -8,7 +8,7 @@ import type { ProjectAnswer, SharedProjectAnswer, TakenFact } from "../../contra
 import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { type Call, type Command, CommandError, UsageError } from "../command.ts";
 import { labelForm, type MemoryCall, memoryCommand } from "../memory-command.ts";
-import { asked, counted } from "../printed.ts";
+import { ask, counted } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
 import {
   accessText,
@@ -143,17 +143,25 @@ export const projectUnshare: Command = memoryCommand(
     name: "project unshare",
     summary: "end the sharing of this project",
     words: [],
-    usage: "[--give-to USER]",
-    options: "  --give-to USER  the member who gets what is shared as facts of their own, with its history",
-    about: `Ends the sharing of this project. Facts that are shared must have an owner: --give-to names the member who gets them.
-"sideband project erase" erases them instead. ${WHO}`,
-    failures: "1 if it failed, or facts are shared and --give-to names nobody",
+    usage: "[--give-to USER] [--yes]",
+    options: `  --give-to USER  the member who gets what is shared as facts of their own, with its history
+${YES_HELP}`,
+    about: `Ends the sharing of this project. Facts that are shared must have an owner: --give-to names the member who gets them,
+and it asks before. "sideband project erase" erases them instead. ${WHO}`,
+    failures: "1 if it failed, the answer was no, or facts are shared and --give-to names nobody",
+    check({ texts, flags }) {
+      if (texts["give-to"] !== undefined) requireYes({ flags });
+    },
   },
   async (call) => {
     const { memory, texts, flags } = call;
     const project = projectName(call);
     const before = await sharingNeeded(call, project);
     const giveTo = texts["give-to"];
+    if (giveTo !== undefined && !flags.yes) {
+      const what = `Take ${counted(before.facts, "shared fact")} of ${project} from ${membersText(before.members)}, and give them to ${giveTo}?`;
+      await confirm(`${what} Type yes: `, "nothing was changed");
+    }
     const labels = giveTo === undefined ? [] : await sharedLabels(call, giveTo);
     const answer = await asAccount(memory.unshareProject(project, { giveTo })).catch((error) => {
       throw error.code === "project_has_facts"
@@ -210,7 +218,7 @@ function requireYes({ flags }: Pick<Call, "flags">): void {
 }
 
 async function confirm(question: string, otherwise: string): Promise<void> {
-  if ((await asked(question)) !== "yes") throw new CommandError(`${otherwise}: only yes, in full, does`);
+  if ((await ask(question)) !== "yes") throw new CommandError(`${otherwise}: only yes, in full, does`);
 }
 
 /** Not on standard output, which has the answer. */
@@ -237,7 +245,7 @@ function accessOf(flags: Call["flags"]): "read" | "write" | undefined {
 
 /** The labels that a person names, none for all; undefined where nothing is to go along. */
 async function chosenLabels(): Promise<string[] | undefined> {
-  const answer = await asked("Take them along? [y/N, or some LABELs] ");
+  const answer = await ask("Take them along? [y/N, or some LABELs] ");
   if (answer === "" || answer === "n" || answer === "no") return undefined;
   return answer === "y" || answer === "yes" ? [] : answer.split(/[\s,]+/).map(labelForm);
 }
@@ -268,7 +276,7 @@ function shareUndo(
   answer: SharedProjectAnswer,
 ): readonly string[] {
   if (before === undefined)
-    return [`undo: ${command(call, "unshare", ` ${quotedOption("give-to", call.userId)}`)}`];
+    return [`undo: ${command(call, "unshare", ` ${quotedOption("give-to", call.userId)} --yes`)}`];
   const isChanged = termsText(before) !== termsText(answer);
   const forget = `${sidebandCommand()} forget LABEL --shared`;
   return [

@@ -6,7 +6,7 @@ import { projectUser } from "../../memory/shared-places.ts";
 import { projectKey, rangeBelow, userKey } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
 import { packJson, unpackJson } from "./records.ts";
-import type { Write } from "./writer.ts";
+import { noteForgetting, type Write } from "./writer.ts";
 
 /** In the order of their names. */
 export function readProjects(environment: Environment, account: string): ProjectRecord[] {
@@ -21,7 +21,9 @@ export function changeProject(account: string, change: ProjectChange): Write<Pro
     const bytes = writer.get("projects", key);
     const count = writer.keys("projects", rangeBelow(Buffer.from(account))).length;
     const record = changedProject(bytes && unpackJson<ProjectRecord>(bytes), change, count);
-    if (record !== undefined) writer.put("projects", key, packJson(record));
+    if (record === undefined) return undefined;
+    writer.put("projects", key, packJson(record));
+    if (change.leaver !== undefined) noteForgetting(writer, change.createdAtMs);
     return record;
   };
 }

@@ -228,7 +228,8 @@ export class PostgresStore extends AccountTables implements Store, EventLog {
 
   listUsers: Store["listUsers"] = (...given) => this.#database.read(facts.listUsers(...given));
 
-  followEvents = (account: string, untilMs: number) => events.follow(this.#database, account, untilMs);
+  followEvents = (account: string, untilMs: number) =>
+    events.follow(this.#database, account, untilMs, this.#workers.areMany);
 
   readEvents: EventLog["readEvents"] = (...given) => this.#database.read(events.readEvents(...given));
 

@@ -217,7 +217,7 @@ export class LifeModel extends KnownLives {
     const gone = [...(lives?.entries() ?? [])].filter(([, life]) => isAsked(life));
     // Where the last facts have expired, there may be nothing left but answers.
     this.accounts[account].replays.forget(user);
-    const left = project === undefined ? this.#disown(account, user) : 0;
+    const left = project === undefined ? this.#disown(account, user) + this.#leave(account, user) : 0;
     if (gone.length + left === 0) throw new Refused("not_found");
     for (const [name] of gone) lives!.delete(name);
     this.#tidy(account);
@@ -229,6 +229,18 @@ export class LifeModel extends KnownLives {
     const { sharings, users } = this.accounts[account];
     const teams = [...sharings.keys()].map((project) => users.get(projectUser(project))?.values() ?? []);
     return teams.reduce((count, lives) => count + disown(lives, user), 0);
+  }
+
+  /** The name goes from the members of projects; how many had it. */
+  #leave(account: number, user: string): number {
+    const { sharings } = this.accounts[account];
+    const left = [...sharings].filter(([, members]) => members?.includes(user));
+    for (const [project, members] of left)
+      sharings.set(
+        project,
+        members!.filter((member) => member !== user),
+      );
+    return left.length;
   }
 
   sweep(): void {
@@ -272,21 +284,6 @@ export class LifeModel extends KnownLives {
       if (present?.write === value.write && present.ordinal === value.ordinal) present.revision = revision;
       this.#revision = Math.max(this.#revision, revision);
     }
-  }
-
-  copy(): LifeModel {
-    const copy = new LifeModel(this);
-    copy.#revision = this.#revision;
-    copy.#writes = this.#writes;
-    copy.moments.splice(0, 1, ...this.moments);
-    // A clone is of no class.
-    for (const [i, account] of structuredClone(this.accounts).entries())
-      copy.accounts[i] = {
-        ...account,
-        replays: new Replays(account.replays.kept),
-        made: new MadeLabels(account.made.byUser),
-      };
-    return copy;
   }
 
   #isLive({ expiresAtMs }: Present): boolean {

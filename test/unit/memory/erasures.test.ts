@@ -83,6 +83,19 @@ test("who is on the list is forgotten again, with a project alone where that was
   );
 });
 
+test("who shares a project and has no fact is noted too, and a restored member goes again", async (context) => {
+  const { noted, lines, store, keyRing, clock } = await setUp(context);
+  const share = (members: string[]) =>
+    store.changeProject(ACCOUNT, { project: "loom", members, createdAtMs: 1 });
+  await share(["gil", "ada"]);
+  assert.ok(await noted.forgetUser(ACCOUNT, "gil"));
+  assert.equal(lines.length, 1);
+  await share(["gil", "ada"]);
+  const erasures = erasuresIn(lines.join(""));
+  assert.deepEqual(await eraseAgain({ store, keyRing, clock }, erasures), { erased: 1, unreadable: 0 });
+  assert.deepEqual((await store.readProjects(ACCOUNT))[0]?.members, ["ada"]);
+});
+
 test("a name that a restored backup has in what is shared goes again, also of one who has nothing else", async (context) => {
   const { noted, lines, store, keyRing, clock, write } = await setUp(context);
   await store.changeProject(ACCOUNT, { project: "loom", members: null, createdAtMs: 1 });

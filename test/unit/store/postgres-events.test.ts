@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import type { EndedFact, RecordedEvent } from "../../../src/memory/records.ts";
+import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
+import { DATABASE_DEFAULTS, Database } from "../../../src/store/postgres/connection/database.ts";
+import { follow } from "../../../src/store/postgres/queries/event-queries.ts";
 import { write } from "../../conformance/store-under-test.ts";
 import { labelAt, numberOf, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore, SERVICE_LOCK_MS } from "../../postgres/server.ts";
@@ -52,6 +55,16 @@ test("postgres: what happens in an account is recorded from the first listener o
   assert.deepEqual(await store.followEvents("acme", UNTIL), { log, last: end });
   await store.forgetUser("acme", "ada");
   assert.equal((await store.readEvents(["acme"], end, 10)).events[0].label, null);
+});
+
+test("postgres: whoever is the first to listen on a cluster waits for as long as a write may take, since no machine knows all of them", async (context) => {
+  const { url } = await databaseWithStore(context);
+  const database = new Database({ ...DATABASE_DEFAULTS, url });
+  context.after(() => database.close());
+  const startedMs = performance.now();
+  const begun = await follow(database, "acme", UNTIL, true);
+  assert.ok(performance.now() - startedMs >= 999);
+  assert.deepEqual(await follow(database, "acme", UNTIL, true), begun);
 });
 
 test("postgres: events are read after a number, so many and no more, of all accounts that are named", async (context) => {
@@ -139,7 +152,7 @@ test("postgres: facts of others end while somebody keeps a user locked", async (
     });
   const usersOf = (ended: readonly EndedFact[]) => ended.map(({ userId }) => userId);
   await sql.begin(async (tx) => {
-    await tx`SELECT FROM sideband.users WHERE user_id = 'held' FOR UPDATE`;
+    await tx`SELECT FROM sideband.users WHERE slot = ${userSlot("acme", "held")} AND user_id = 'held' FOR UPDATE`;
     assert.deepEqual(usersOf(await store.endFacts(NOW + 1)), ["ada"]);
     assert.deepEqual(usersOf(await store.endFacts(NOW + 1)), []);
   });

@@ -121,6 +121,7 @@ export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
       "answers",
       "events",
       "audit_names",
+      "projects",
       "users",
       "facts",
       "history",
