@@ -109,12 +109,14 @@ export class Statements {
     return more.length === 0 ? first : [first, ...more].flat();
   }
 
-  /** Makes changes, each an INSERT, UPDATE or DELETE without RETURNING, of which none needs to see another. */
+  /** Makes changes, each an INSERT, UPDATE or DELETE without RETURNING, of which none needs to see another. The first one is made last. */
   change(changes: readonly Part[]): Promise<unknown>[] {
     if (this.isCluster)
-      return changes.map((change) =>
-        ticketed((ticket) => this.send<Ticketed>`${change} RETURNING ${ticket}::bigint AS ticket`),
-      );
+      return changes
+        .toReversed()
+        .map((change) =>
+          ticketed((ticket) => this.send<Ticketed>`${change} RETURNING ${ticket}::bigint AS ticket`),
+        );
     if (changes.length === 0) return [];
     const named = changes.map((change, i) => new Part([`change_${i} AS (`, ")"], [change]));
     return [
