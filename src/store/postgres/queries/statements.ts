@@ -174,10 +174,13 @@ export async function allOf<T>(answers: readonly Promise<T>[]): Promise<T[]> {
   });
 }
 
-/** Rows to join with a table. */
+/** Rows to join with a table. Of a list that ends before the others, the rest is null. */
 export function arraysOf<Row>(columns: Columns<Row>, rows: readonly Row[]): Part {
   assert(rows.length > 0, "a list of rows is not empty");
-  const lists = columns.map(([type, cellOf]) => cast([rows.map(cellOf)], type, "[]"));
+  const lists = columns.map(([type, cellOf]) => {
+    const cells = rows.map(cellOf);
+    return cast([cells.slice(0, cells.findLastIndex((cell) => cell !== null) + 1)], type, "[]");
+  });
   return part`SELECT * FROM unnest(${joined(lists)})`;
 }
 
