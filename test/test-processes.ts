@@ -48,6 +48,7 @@ export async function runTests(
   project: string,
   limitMs = RUN_LIMIT_MS,
   stopTimeoutMs = STOP_TIMEOUT_MS,
+  atOnce = AT_ONCE,
 ): Promise<void> {
   const stop = new AbortController();
   const limit = () => stop.abort(`The run took longer than ${limitMs / 1000} s.`);
@@ -58,7 +59,7 @@ export async function runTests(
     if (errors !== "") stop.abort(`The types are wrong:\n${errors}`);
   });
   const skipped: string[] = [];
-  const counts = await runProcesses(processes, stop.signal, stopTimeoutMs, skipped);
+  const counts = await runProcesses(processes, stop.signal, stopTimeoutMs, skipped, atOnce);
   await checking;
   if (stop.signal.aborted) {
     console.log(`✖ ${stop.signal.reason}`);
@@ -81,6 +82,7 @@ async function runProcesses(
   stop: AbortSignal,
   stopTimeoutMs: number,
   skipped: string[],
+  atOnce: number,
 ): Promise<Counts> {
   const totals: Counts = new Map(COUNTED.map((name) => [name, 0]));
   const held: string[][] = processes.map(() => []);
@@ -107,7 +109,7 @@ async function runProcesses(
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
+  await Promise.all(Array.from({ length: atOnce }, takeTurns));
   return totals;
 }
 

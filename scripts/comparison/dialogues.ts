@@ -62,7 +62,8 @@ const means = (spreads: readonly Spread[]) => range(spreads.map(({ mean }) => me
 /** The runs that have what needs no memory. */
 function runsOf(results: Results) {
   return resultsOf<Dialogues>(results, "dialogues", ...Object.keys(results.peers)).flatMap(
-    ({ talk, compacted }) => (talk === undefined || compacted === undefined ? [] : [{ talk, compacted }]),
+    ({ talk, compacted, servedBlock }) =>
+      talk === undefined || compacted === undefined ? [] : [{ talk, compacted, servedBlock }],
   );
 }
 
@@ -82,6 +83,7 @@ export function compactedTable(results: Results): string {
   const runs = runsOf(results);
   if (runs.length === 0) return "";
   const [{ compacted, talk }] = runs;
+  const served = runs.flatMap(({ servedBlock }) => servedBlock?.exact ?? []);
   const counts = Object.keys(Object.values(Object.values(compacted)[0])[0]);
   const rows = Object.entries(compacted).flatMap(([way, strategies]) =>
     Object.keys(strategies).map((strategy) => [
@@ -93,7 +95,9 @@ export function compactedTable(results: Results): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const head = ["beside the text", "strategy", ...counts.map((each) => `after ${each}`)];
   return [
-    `Without a memory, exact facts after so many compactions to ${count(talk.budget)} tokens each: of the text alone, and of the sealed block in it.`,
+    `Without a memory, exact facts after so many compactions to ${count(talk.budget)} tokens each: with nothing beside the text, with a sealed block that is put in once, before
+the first compaction, and with one that the application seals with every answer. Of a block that a strategy leaves out or takes apart nothing comes back. The block that
+Sideband's service gives, which a hook puts in again after each compaction, has ${means(served)} % of the facts.`,
     [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n"),
   ].join("\n\n");
 }
@@ -169,5 +173,10 @@ function panel(
     (numbers, i) =>
       `<path class="line ${kinds[i]}" d="M${numbers.map((share, j) => `${x(j)} ${y(share || 0)}`).join("L")}"/>`,
   );
-  return [`<text class="strong" y="12">${escapeHtml(title)}</text>`, ...grid, ...marks, ...drawn].join("\n");
+  return [
+    `<text class="strong" y="12">${escapeHtml(title)}</text>`,
+    ...grid,
+    ...marks,
+    ...drawn.reverse(),
+  ].join("\n");
 }

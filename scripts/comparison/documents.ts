@@ -101,9 +101,9 @@ function betterThanOwn(results: Results): string[] {
   return comparisonTables(results).flatMap(({ title, head, rows }) => {
     const columns = head.slice(1).flatMap((name, i) => {
       const ids = [...rows].filter(([, cells]) => cells[i].isBetter).map(([id]) => nameOf(results, id));
-      return ids.length === 0 ? [] : [`${name} (${ids.join(", ")})`];
+      return ids.length === 0 ? [] : [`${name}: ${ids.join(", ")}`];
     });
-    return columns.length === 0 ? [] : [`${title}: ${columns.join("; ")}`];
+    return columns.length === 0 ? [] : [`${title}. ${columns.join("; ")}`];
   });
 }
 

@@ -25,7 +25,7 @@ svg { --ink: #15212c; --soft: #52606d; --track: #ebeeee; --own: #0a5fb5; --other
 text { fill: var(--ink) } .strong { font-weight: 600 } .soft { fill: var(--soft) } .track { fill: var(--track) }
 .own { fill: var(--own) } .other { fill: var(--other) } .pale { opacity: 0.5 } .page { fill: var(--paper) }
 .grid { stroke: var(--track) } .line { fill: none; stroke: var(--other); stroke-width: 2 } .line-1 { stroke-dasharray: 2 3 }
-.line-2 { stroke-dasharray: 7 3 } .line-own { stroke: var(--own); stroke-width: 2.5 }`;
+.line-2 { stroke-dasharray: 7 3 } .line-own { stroke: var(--own); stroke-width: 5 }`;
 
 /** As a file of its own, with a margin and colours for light and dark. */
 export function fileSvg({ title, width, height, body }: Picture): string {

@@ -6,7 +6,7 @@
 
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
 import type { LabelPatterns } from "../base/label-patterns.ts";
-import { ownZone, SPOKEN_ENDS, spokenMoment } from "../base/spoken-moments.ts";
+import { ownZone, parseMoment, SPOKEN_ENDS } from "../base/spoken-moments.ts";
 import type { FactsAnswer, HistoryAnswer, LabelScope, WrittenAnswer } from "../contract/answers.ts";
 import {
   type AgentCallOptions,
@@ -375,7 +375,7 @@ function endOf({ ttl_s, until, add }: ToolInput): { ttlS?: number; expiresAt?: s
     throw invalidInput("An end is one of the whole list: give what ends a label of its own, without add.");
   if (typeof until !== "string") return ends;
   const [nowMs, said] = [Date.now(), escapeText(JSON.stringify(until))];
-  const endMs = spokenMoment(until, "end", nowMs, ownZone);
+  const endMs = parseMoment(until, "end", nowMs, ownZone);
   if (ends.ttlS !== undefined) throw invalidInput("ttl_s and until both say when it ends: give one of them.");
   if (endMs === undefined) throw invalidInput(`until takes a moment such as ${SPOKEN_ENDS}, not ${said}.`);
   if (endMs <= nowMs) throw invalidInput(`until takes a moment in the future, not ${said}.`);

@@ -80,7 +80,7 @@ const MONTH_DAY = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?$/;
 const DAYS_MAX = 366_000;
 
 /** The moment in milliseconds since 1970, or undefined where the text says none. */
-export function spokenMoment(text: string, use: MomentUse, nowMs: number, zone: Zone): number | undefined {
+export function parseMoment(text: string, use: MomentUse, nowMs: number, zone: Zone): number | undefined {
   const said = text
     .trim()
     .toLowerCase()
@@ -96,7 +96,7 @@ function zonedMs(text: string): number | undefined {
 }
 
 /** The length of a time such as 90s, 7d, "2 weeks" or 1y, in seconds. A month has 30 days, a year 365. */
-export function spokenSeconds(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const [, ahead, number, unit, ago] = DURATION.exec(text.trim().toLowerCase()) ?? [];
   if (unit === undefined || ahead !== undefined || ago !== undefined) return undefined;
   return sizeOf(number) * UNIT_S[unitOf(unit)] || undefined;

@@ -12,7 +12,7 @@ import { openProject } from "../agents/project.ts";
 import { sessionNews } from "../agents/session-news.ts";
 import { promptGroups } from "../base/groups.ts";
 import type { AgentConfig } from "../config.ts";
-import { openAgentMemory, whereMemoryIs } from "../main/agent.ts";
+import { memoryLocation, openAgentMemory } from "../main/agent.ts";
 
 /** The share of its time that a hook waits for what has changed. */
 const NEWS_SHARE = 0.4;
@@ -45,7 +45,7 @@ export async function useMemory(
     const project = await openProject(memory, userId, [input.cwd ?? process.cwd()], config);
     const file = join(homedir(), ".sideband", "sessions.json");
     const groups = await hostGroups(memory, userId, ofHost, { project, timeoutMs });
-    const session = { file, host, where: whereMemoryIs(config), userId, project, groups };
+    const session = { file, host, where: memoryLocation(config), userId, project, groups };
     const news = beginsSession(input)
       ? sessionNews(memory, { ...session, timeoutMs: timeoutMs * NEWS_SHARE })
       : undefined;

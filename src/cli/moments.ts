@@ -6,16 +6,16 @@
 import {
   type MomentUse,
   ownZone,
+  parseDuration,
+  parseMoment,
   SPOKEN_ENDS,
   SPOKEN_STARTS,
-  spokenMoment,
-  spokenSeconds,
 } from "../base/spoken-moments.ts";
 import { UsageError } from "./command.ts";
 
 /** @param option for the message, such as --for */
 export function durationS(option: string, text: string): number {
-  const seconds = spokenSeconds(text);
+  const seconds = parseDuration(text);
   if (seconds === undefined)
     throw new UsageError(`${option} takes a time such as 90s, 30m, 12h, 7d, 2w or 1y, not "${text}"`);
   return seconds;
@@ -24,14 +24,14 @@ export function durationS(option: string, text: string): number {
 /** The same from now on, where months and years are those of the calendar. */
 export function lifeS(option: string, text: string, nowMs = Date.now()): number {
   const seconds = durationS(option, text);
-  const endsAtMs = spokenMoment(`in ${text}`, "end", nowMs, ownZone);
+  const endsAtMs = parseMoment(`in ${text}`, "end", nowMs, ownZone);
   // Calendars end somewhere.
   return endsAtMs === undefined ? seconds : Math.round((endsAtMs - nowMs) / 1000);
 }
 
 /** In milliseconds since 1970. @param use whether a day alone is its first moment or its last */
 export function momentMs(option: string, text: string, use: MomentUse, nowMs = Date.now()): number {
-  const ms = spokenMoment(text, use, nowMs, ownZone);
+  const ms = parseMoment(text, use, nowMs, ownZone);
   if (ms === undefined)
     throw new UsageError(
       `${option} takes a moment such as ${use === "end" ? SPOKEN_ENDS : SPOKEN_STARTS}, not "${text}"`,

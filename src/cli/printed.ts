@@ -19,7 +19,7 @@ export function limitText(limit: number | null): string {
 }
 
 /** What the person at the terminal answers, in small letters. */
-export async function asked(question: string): Promise<string> {
+export async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(terminalText(question)).finally(() => terminal.close());
   return answer.trim().toLowerCase();

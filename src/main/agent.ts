@@ -38,7 +38,7 @@ export async function openAgentMemory(
 
 /** How requests reach the memory. */
 async function addressOf(config: AgentConfig, begin: boolean): Promise<{ baseUrl: string; fetch: Fetch }> {
-  if (usesService(config)) return { baseUrl: whereMemoryIs(config), fetch: await fetchOf(config) };
+  if (usesService(config)) return { baseUrl: memoryLocation(config), fetch: await fetchOf(config) };
   // Loaded only now: a hook against a remote service needs no owner.
   const { ownerFetch } = await import("../door-client/background-owner.ts");
   const { dataFolder, account } = config;
@@ -87,7 +87,7 @@ async function problemIn(lines: AsyncIterable<string>): Promise<unknown> {
 }
 
 /** Where the memory of these settings is: an address or a folder. */
-export function whereMemoryIs(config: AgentConfig): string {
+export function memoryLocation(config: AgentConfig): string {
   return usesService(config) ? (config.apiUrl ?? DEFAULT_BASE_URL) : config.dataFolder;
 }
 

@@ -14,7 +14,7 @@ import { copyFile, makeFolder, replaceFile } from "../store/lmdb/durable-files.t
 import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
-import { leaveErasures } from "./erasure-list.ts";
+import { saveErasures } from "./erasure-list.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
 
 /** In a backup: when it was begun. */
@@ -81,7 +81,7 @@ export function restoreBackup(
     copyFile(join(backup, name, DATA_FILE), join(target, name, DATA_FILE));
     const key = join(backup, MASTER_KEY_FILE);
     if (existsSync(key)) copyFile(key, join(target, MASTER_KEY_FILE));
-    leaveErasures(target, erasures);
+    saveErasures(target, erasures);
     atStep("restore: copied");
     nameStore(lock, name, format);
     atStep("restore: named");

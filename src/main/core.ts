@@ -35,7 +35,7 @@ import { TokenCounts } from "../memory/token-count.ts";
 import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { embeddingService } from "./embedding-service.ts";
-import { addErasure, applyLeftErasures, erasuresFile } from "./erasure-list.ts";
+import { addErasure, applyErasures, erasuresFile } from "./erasure-list.ts";
 import { ExpiryTimer } from "./expiry-timer.ts";
 import { BLOCK_WORKER } from "./package.ts";
 import { defineProcessMetrics } from "./process-metrics.ts";
@@ -85,7 +85,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const meaning = openMeaning(config, { store: inner, indexes, clock });
   const watched = meaning?.watched(inner) ?? inner;
   if (embedded !== undefined)
-    await applyLeftErasures(config.dataFolder, { store: opened, keyRing, clock }, options.warn ?? (() => {}));
+    await applyErasures(config.dataFolder, { store: opened, keyRing, clock }, options.warn ?? (() => {}));
   const add = (line: string) => addErasure(erasuresFile(config), line);
   const store = notedErasures(watched, { keyRing, clock, add });
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock, review: config.review });

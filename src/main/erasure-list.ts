@@ -43,7 +43,7 @@ export function erasedSince(path: string, sinceMs: number): string[] {
 }
 
 /** For the next start of a restored folder. */
-export function leaveErasures(folder: string, lines: readonly string[]): void {
+export function saveErasures(folder: string, lines: readonly string[]): void {
   if (lines.length === 0) return;
   const path = join(folder, ERASE_AGAIN_FILE);
   writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o600 });
@@ -51,7 +51,7 @@ export function leaveErasures(folder: string, lines: readonly string[]): void {
 }
 
 /** Erases what a restore has left to be erased, before anything is answered from the store. */
-export async function applyLeftErasures(
+export async function applyErasures(
   folder: string,
   services: { store: Store; keyRing: KeyRing; clock: Clock },
   warn: (line: string) => void,

@@ -249,8 +249,8 @@ class PendingStarts {
 /** Tells of each user once, a moment after the first of many events. What is not known any more may have changed. */
 function debounced(tell: (user: string) => void): OnEventMessage {
   const changed = new Set<string>();
-  return (heard, userId) => {
-    if (heard === "end" || userId === undefined) return;
+  return (message, userId) => {
+    if (message === "end" || userId === undefined) return;
     if (changed.size === 0) {
       const tellAll = () => {
         const users = [...changed];

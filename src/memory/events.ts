@@ -37,7 +37,7 @@ export interface NumberedEvent {
 export type EventMessage = NumberedEvent | "reset" | "end";
 
 /** @param userId whom it has asked for; undefined: the whole account */
-export type OnEventMessage = (heard: EventMessage, userId: string | undefined) => void;
+export type OnEventMessage = (message: EventMessage, userId: string | undefined) => void;
 
 /** Where events come from. */
 export interface EventSource {
@@ -48,7 +48,7 @@ export interface EventSource {
   /** What has happened after an event, in order; undefined where that is not known. */
   after(account: string, id: string): Promise<readonly NumberedEvent[] | undefined>;
   /** Called once, before anything else. */
-  start(tell: (account: string, heard: EventMessage) => void): void;
+  start(tell: (account: string, message: EventMessage) => void): void;
   close(): void;
 }
 
@@ -83,7 +83,7 @@ export class UserEvents {
 
   constructor(source: EventSource) {
     this.#source = source;
-    source.start((account, heard) => this.#tell(account, heard));
+    source.start((account, message) => this.#tell(account, message));
   }
 
   /**
@@ -133,18 +133,18 @@ export class UserEvents {
     if (missed === undefined) onMessage("reset", userId);
     for (const told of withoutForgotten(missed ?? [])) if (isOf(told, userId)) onMessage(told, userId);
     listener.last = missed?.at(-1)?.number ?? 0;
-    for (const heard of held) if (isNew(heard, listener)) onMessage(heard, userId);
+    for (const message of held) if (isNew(message, listener)) onMessage(message, userId);
   }
 
-  #tell(account: string, heard: EventMessage): void {
+  #tell(account: string, message: EventMessage): void {
     const listeners = this.#accounts.get(account);
     if (listeners === undefined) return;
-    const asked = isOfOne(heard) ? [heard.event.userId, undefined] : listeners.keys();
+    const asked = isOfOne(message) ? [message.event.userId, undefined] : listeners.keys();
     for (const userId of [...asked]) {
-      if (typeof heard !== "string" && !isOf(heard, userId)) continue;
+      if (typeof message !== "string" && !isOf(message, userId)) continue;
       for (const listener of [...(listeners.get(userId)?.values() ?? [])]) {
-        if (listener.held !== undefined) listener.held.push(heard);
-        else if (isNew(heard, listener)) listener.onMessage(heard, userId);
+        if (listener.held !== undefined) listener.held.push(message);
+        else if (isNew(message, listener)) listener.onMessage(message, userId);
       }
     }
   }
@@ -172,8 +172,8 @@ function refuseTooMany(
     throw refuse(`At most ${withThousands(LISTENERS_MAX)} listen to a memory at once on a node.`);
 }
 
-function isNew(heard: EventMessage, { last }: Listener): boolean {
-  return typeof heard === "string" || heard.number > last;
+function isNew(message: EventMessage, { last }: Listener): boolean {
+  return typeof message === "string" || message.number > last;
 }
 
 /** Without the events of users and places that were forgotten later. */
@@ -191,8 +191,8 @@ function withoutForgotten(told: readonly NumberedEvent[]): readonly NumberedEven
   return kept.reverse();
 }
 
-function isOfOne(heard: EventMessage): heard is NumberedEvent {
-  return typeof heard !== "string" && !isShared(heard.event.place);
+function isOfOne(message: EventMessage): message is NumberedEvent {
+  return typeof message !== "string" && !isShared(message.event.place);
 }
 
 function isOf({ event, members }: NumberedEvent, userId: string | undefined): boolean {

@@ -155,9 +155,9 @@ function seenEvents(events: MemoryServices["events"], groups: Groups): MemorySer
   const filtered = new WeakMap<OnEventMessage, OnEventMessage>();
   const filterOf =
     (onMessage: OnEventMessage): OnEventMessage =>
-    (heard, userId) => {
-      const label = typeof heard === "string" ? undefined : heard.event.label;
-      if (label === undefined || groups.has(label)) onMessage(heard, userId);
+    (message, userId) => {
+      const label = typeof message === "string" ? undefined : message.event.label;
+      if (label === undefined || groups.has(label)) onMessage(message, userId);
     };
   return {
     listen(account, userId, onMessage, lastId) {

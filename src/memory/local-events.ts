@@ -21,7 +21,7 @@ import {
 import { isInside } from "./places.ts";
 import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
 import type { EndedFact, Place, ProjectRecord } from "./records.ts";
-import { isShared, projectOfUser, sharedPlace, toldAs } from "./shared-places.ts";
+import { eventUser, isShared, projectOfUser, sharedPlace } from "./shared-places.ts";
 import { StoreLayer } from "./store-layer.ts";
 
 interface AccountLog {
@@ -49,7 +49,7 @@ export class LocalEvents implements EventSource {
   readonly #logs = new Map<string, AccountLog>();
   /** What an account shares: of the one store, which has it at once. */
   #projectsOf: (account: string) => readonly ProjectRecord[] = () => [];
-  #tellListeners: (account: string, heard: EventMessage) => void = () => {};
+  #tellListeners: (account: string, message: EventMessage) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
 
   constructor(clock: Clock, idsOf: EventIdsOf) {
@@ -57,7 +57,7 @@ export class LocalEvents implements EventSource {
     this.#idsOf = idsOf;
   }
 
-  start(tell: (account: string, heard: EventMessage) => void): void {
+  start(tell: (account: string, message: EventMessage) => void): void {
     this.#tellListeners = tell;
   }
 
@@ -127,7 +127,7 @@ export class LocalEvents implements EventSource {
     if (first?.kind === "erase" && outcome.report?.erased) forget(log, userId, first.within);
     const events = outcome.events.map(({ label, place, ...event }) => ({
       ...event,
-      ...toldAs(userId, place),
+      ...eventUser(userId, place),
       label: label ?? undefined,
     }));
     this.#tellAll(account, log, events);
@@ -154,7 +154,7 @@ export class LocalEvents implements EventSource {
 
   #tellEnded({ account, endedAtMs: atMs, userId, place, ...fact }: EndedFact): void {
     const log = this.#logs.get(account);
-    const event = { ...fact, ...toldAs(userId, place), writtenBy: null, kind: "expired" as const, atMs };
+    const event = { ...fact, ...eventUser(userId, place), writtenBy: null, kind: "expired" as const, atMs };
     if (log !== undefined) this.#tellAll(account, log, [event]);
   }
 

@@ -14,7 +14,7 @@ import { requestTextsFault } from "./identifiers.ts";
 import { ALL_DAYS } from "./import-settings.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
 import type { AuditNote, AuditQuery, KeyRequest } from "./records.ts";
-import { accountsWithKeys, exportLines, inBatches, lineImport } from "./transfer.ts";
+import { accountsWithKeys, exportLines, inBatches, lineImporter } from "./transfer.ts";
 
 export interface MoveReport {
   readonly keys: number;
@@ -37,7 +37,7 @@ export async function moveStore(
   if ((await to.listKeys()).length > 0 || (await to.statistics()).users > 0) {
     throw new Failure("conflict", "The store to copy into holds keys or users already.");
   }
-  const importLine = lineImport(to, { nowMs: options.nowMs, withKeys: true });
+  const importLine = lineImporter(to, { nowMs: options.nowMs, withKeys: true });
   await inBatches(exportLines(from, { nowMs: options.nowMs }), async (line) => {
     await importLine(JSON.stringify(line));
     if (line.kind === "user") options.step("copied");

@@ -38,7 +38,7 @@ export class SharedEvents implements EventSource {
   readonly #followed = new Map<string, Followed>();
   /** What each account shared when that was last looked at. */
   readonly #shared = new Map<string, readonly ProjectRecord[]>();
-  #tellListeners: (account: string, heard: EventMessage) => void = () => {};
+  #tellListeners: (account: string, message: EventMessage) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #reading = false;
 
@@ -48,7 +48,7 @@ export class SharedEvents implements EventSource {
     this.#idsOf = idsOf;
   }
 
-  start(tell: (account: string, heard: EventMessage) => void): void {
+  start(tell: (account: string, message: EventMessage) => void): void {
     this.#tellListeners = tell;
   }
 

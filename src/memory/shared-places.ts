@@ -59,7 +59,7 @@ export function ownMark(
 }
 
 /** Whom an event is told of, and where: nobody has written what happens to a hidden user as a whole. */
-export function toldAs(userId: string, place: Place): { readonly userId: string; readonly place: Place } {
+export function eventUser(userId: string, place: Place): { readonly userId: string; readonly place: Place } {
   const project = projectOfUser(userId);
   return project === undefined ? { userId, place } : { userId: "", place: sharedPlace(project) };
 }

@@ -228,7 +228,7 @@ const SHORT_LENGTH = 4 * 1024;
  * Writes lines into the store, one at a call. A key or a request that is known already stays as it is; a key whose id
  * another key has, and a request that breaks today's rules, are left out.
  */
-export function lineImport(
+export function lineImporter(
   store: Store,
   { nowMs, withKeys = false }: LineImportOptions,
 ): (text: string) => Promise<Imported> {
@@ -319,7 +319,7 @@ export async function importLines(
     labelsAdded: [],
     notTaken,
   };
-  const importLine = lineImport(store, options);
+  const importLine = lineImporter(store, options);
   const importOne = (line: NumberedLine) =>
     atLine(line, async () => {
       const imported = await importLine(line.text);

@@ -11,6 +11,10 @@ import { buildWebsite, builtSideband, packageFolder } from "../agents/built.ts";
 import { runTests, type TestProcess } from "../test-processes.ts";
 
 const EXIT_NO_CITUS = 3;
+/** Of HTTP tests. The service of a file asks its database several times a second until the last test of its process. */
+const FILES_MAX = 6;
+/** Processes, each with a cluster. */
+const AT_ONCE = 2;
 
 const parts = process.argv.slice(2);
 const among = (folder: string, pattern: RegExp) =>
@@ -20,16 +24,17 @@ const among = (folder: string, pattern: RegExp) =>
     .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part)));
 
 const env = { TEST_STORE: "postgres", TEST_CITUS: "1" };
-/** Nodes, moves between the stores and histories that become shorter; of the other tests the database is one server. */
+/** Nodes, events, histories, moves between the stores; of the other tests the database is one server. */
 const NODES = /^(events|move|oauth-nodes|rotation|team-nodes)\.test\.ts$/;
+// What has nothing to do with the store is left out, the examples, whose revisions are those of the embedded store, and its metrics.
+const http = among("test/http", /^(?!alarms|block-work|examples|website).*\.test\.ts$/);
 const processes: TestProcess[] = [
   { name: "faults and store of Citus", files: among("test/citus", /\.citus\.ts$/), env },
-  // What has nothing to do with the store is left out, the examples, whose revisions are those of the embedded store, and its metrics.
-  {
-    name: "HTTP on Citus",
-    files: among("test/http", /^(?!alarms|block-work|examples|website).*\.test\.ts$/),
+  ...Array.from({ length: Math.ceil(http.length / FILES_MAX) }, (_, i) => ({
+    name: `HTTP on Citus, part ${i + 1}`,
+    files: http.slice(i * FILES_MAX, (i + 1) * FILES_MAX),
     env,
-  },
+  })),
   {
     name: "nodes and moves on Citus",
     files: [...among("test/postgres", NODES), ...among("test/unit/store", /^postgres-events\.test\.ts$/)],
@@ -48,5 +53,5 @@ if (typeof citus === "string") {
 } else {
   builtSideband();
   buildWebsite();
-  await runTests(wanted, packageFolder);
+  await runTests(wanted, packageFolder, undefined, undefined, AT_ONCE);
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { lineImport } from "../../src/memory/transfer.ts";
+import { lineImporter } from "../../src/memory/transfer.ts";
 import { rowsOf } from "../fixtures/fields.ts";
 import { o200kCounter } from "../fixtures/o200k.ts";
 import { problemCode, sharedRunning, startPortless } from "./running-service.ts";
@@ -33,7 +33,7 @@ test("an export has own labels, the facts of all places and earlier values, and 
   );
   assert.doesNotMatch(answer.text, /Eve|sb_live_/);
   const other = await startPortless({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-  const importLine = lineImport(other.service.core.store, { nowMs: Date.now() });
+  const importLine = lineImporter(other.service.core.store, { nowMs: Date.now() });
   for (const line of answer.text.trim().split("\n")) await importLine(line);
   const again = await other.call("GET", "/users/export?user_id=ada");
   const { json: history } = await other.call("GET", "/facts/history?user_id=ada&label=FAMILY.wife");

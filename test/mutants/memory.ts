@@ -91,7 +91,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: "listener-of-another-user",
     fault: "Who listens to one user hears of all.",
     file: "src/memory/events.ts",
-    find: "[heard.event.userId, undefined]",
+    find: "[message.event.userId, undefined]",
     replace: "listeners.keys()",
     tests: tests("events"),
   },

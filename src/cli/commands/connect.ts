@@ -13,14 +13,14 @@ import { type AgentConfig, readAgentConfig, readPersonSettings } from "../../con
 import { readFormat } from "../../import/formats.ts";
 import { type ImportPlan, knownMemory, type PlannedFact, planImport } from "../../import/import-plan.ts";
 import { writeImport } from "../../import/import-writes.ts";
-import { exportedUser, openAgentMemory, whereMemoryIs } from "../../main/agent.ts";
+import { exportedUser, memoryLocation, openAgentMemory } from "../../main/agent.ts";
 import { endConnection, issuerAt, signIn } from "../../main/connected-service.ts";
 import { changePersonSettings } from "../../main/person-settings.ts";
 import { isSidebandError, type Sideband } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, defineCommand, EXIT_FAILED, EXIT_OK } from "../command.ts";
 import { planLines } from "../import/import-report.ts";
 import { memoryError } from "../memory-command.ts";
-import { asked, counted, ProgressLine } from "../printed.ts";
+import { ask, counted, ProgressLine } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
 import { checkedAddress } from "../service-address.ts";
 
@@ -104,7 +104,7 @@ function localConfig(): AgentConfig {
 }
 
 async function isYes(question: string): Promise<boolean> {
-  return /^y(?:es)?$/.test(await asked(`${question} (y/N) `));
+  return /^y(?:es)?$/.test(await ask(`${question} (y/N) `));
 }
 
 /** What the person is told while the browser is theirs. */
@@ -173,7 +173,7 @@ async function takeAlong(
   const { yes = false, replace = false } = call.flags;
   const text = from === undefined ? undefined : await exportOf(from);
   if (from === undefined || text === undefined) {
-    if (from !== undefined) console.log(`no facts in ${whereMemoryIs(from)} to take along`);
+    if (from !== undefined) console.log(`no facts in ${memoryLocation(from)} to take along`);
     return yes || (await isConfirmed(question));
   }
   const memory = await openAgentMemory(to);
@@ -209,7 +209,7 @@ async function planned(text: string, from: AgentConfig, to: AgentConfig, memory:
     project: undefined,
   });
   const { findings, format } = readFormat(text, "sideband", {
-    name: whereMemoryIs(from),
+    name: memoryLocation(from),
     isOfProject: false,
     labels,
     userId: from.userId,
@@ -225,7 +225,7 @@ async function planned(text: string, from: AgentConfig, to: AgentConfig, memory:
     nowMs: Date.now(),
     step: () => {},
   });
-  return { file: whereMemoryIs(from), format, userId: to.userId, findings, plan };
+  return { file: memoryLocation(from), format, userId: to.userId, findings, plan };
 }
 
 async function written(memory: Sideband<string>, to: AgentConfig, plan: ImportPlan): Promise<boolean> {

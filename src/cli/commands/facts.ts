@@ -16,7 +16,7 @@ import { type Command, CommandError, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { localTime } from "../moments.ts";
 import { placeText } from "../named-project.ts";
-import { asked, counted } from "../printed.ts";
+import { ask, counted } from "../printed.ts";
 import { sidebandCommand, undoOf } from "../printed-commands.ts";
 import { parsed, scopeOf, TEAM_HELP } from "../shared-options.ts";
 
@@ -197,7 +197,7 @@ async function forgetAll(call: MemoryCall): Promise<void> {
 /** Throws unless the person says yes. */
 async function confirm({ flags }: MemoryCall, question: string): Promise<void> {
   if (flags.yes) return;
-  if ((await asked(`${question} Type yes: `)) !== "yes")
+  if ((await ask(`${question} Type yes: `)) !== "yes")
     throw new CommandError("nothing was forgotten: only yes, in full, forgets");
 }
 

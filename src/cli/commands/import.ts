@@ -38,7 +38,7 @@ import {
   reportObject,
 } from "../import/import-report.ts";
 import { memoryError } from "../memory-command.ts";
-import { asked, counted, ProgressLine } from "../printed.ts";
+import { ask, counted, ProgressLine } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
 import { JSON_HELP, MEMORY_HELP, MEMORY_USAGE, memoryConfig, repeatedOptions } from "../shared-options.ts";
 
@@ -132,7 +132,7 @@ rolls the import back is printed: facts that have changed again since stay as th
 );
 
 async function isConfirmed(count: number): Promise<boolean> {
-  return /^y(?:es)?$/.test(await asked(`Write ${counted(count, "fact")}? (y/N) `));
+  return /^y(?:es)?$/.test(await ask(`Write ${counted(count, "fact")}? (y/N) `));
 }
 
 /** A CLAUDE.md there is the person's, not a project's. */

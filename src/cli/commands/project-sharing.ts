@@ -8,7 +8,7 @@ import type { ProjectAnswer, SharedProjectAnswer, TakenFact } from "../../contra
 import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { type Call, type Command, CommandError, UsageError } from "../command.ts";
 import { labelForm, type MemoryCall, memoryCommand } from "../memory-command.ts";
-import { asked, counted } from "../printed.ts";
+import { ask, counted } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
 import {
   accessText,
@@ -218,7 +218,7 @@ function requireYes({ flags }: Pick<Call, "flags">): void {
 }
 
 async function confirm(question: string, otherwise: string): Promise<void> {
-  if ((await asked(question)) !== "yes") throw new CommandError(`${otherwise}: only yes, in full, does`);
+  if ((await ask(question)) !== "yes") throw new CommandError(`${otherwise}: only yes, in full, does`);
 }
 
 /** Not on standard output, which has the answer. */
@@ -245,7 +245,7 @@ function accessOf(flags: Call["flags"]): "read" | "write" | undefined {
 
 /** The labels that a person names, none for all; undefined where nothing is to go along. */
 async function chosenLabels(): Promise<string[] | undefined> {
-  const answer = await asked("Take them along? [y/N, or some LABELs] ");
+  const answer = await ask("Take them along? [y/N, or some LABELs] ");
   if (answer === "" || answer === "n" || answer === "no") return undefined;
   return answer === "y" || answer === "yes" ? [] : answer.split(/[\s,]+/).map(labelForm);
 }

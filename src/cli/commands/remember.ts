@@ -16,7 +16,7 @@ import { type Call, type Command, CommandError, oneOf, UsageError } from "../com
 import { type MemoryCall, memoryCommand, orNoFact, unknownLabelText, WRITER } from "../memory-command.ts";
 import { endMs, lifeS, localTime } from "../moments.ts";
 import { placeText } from "../named-project.ts";
-import { asked } from "../printed.ts";
+import { ask } from "../printed.ts";
 import { addLabelCommand, sidebandCommand, undoOf } from "../printed-commands.ts";
 import { repeatedOptions, scopeOf, TEAM_HELP } from "../shared-options.ts";
 
@@ -133,7 +133,7 @@ async function keptValue({ config, flags }: MemoryCall, value: string, label: st
   } catch (error) {
     const isDoubt = error instanceof RefusedValueError && error.code === "secret_doubted";
     if (!isDoubt || flags.json || !process.stdin.isTTY) throw error;
-    const answer = await asked(
+    const answer = await ask(
       `${error.message.split(":")[0]}, which agents would read. Store it all the same? [y/N] `,
     );
     if (answer !== "y" && answer !== "yes") throw new CommandError("nothing was stored");
@@ -199,7 +199,7 @@ async function meantLabel(
     throw new CommandError(`${unknown}\na new one: ${addLabelCommand(label, sameMemory)}`);
   if (hint === undefined || flags.json || !process.stdin.isTTY)
     throw new CommandError(`${unknown}\nto make ${label} all the same: the same command with --new`);
-  const answer = await asked(`There is no label ${label}. Write to ${hint}? [y/N, or new to make ${label}] `);
+  const answer = await ask(`There is no label ${label}. Write to ${hint}? [y/N, or new to make ${label}] `);
   if (answer === "new") return [label, "certain"];
   if (answer !== "y" && answer !== "yes") throw new CommandError("nothing was stored");
   return [hint, true];

@@ -16,7 +16,7 @@ import { hashOfToken, type Operator, OWNER } from "../../memory/operators.ts";
 import { quotaWindow } from "../../memory/quota.ts";
 import { isToken } from "../../memory/tokens.ts";
 import { writtenBy } from "../../memory/write-view.ts";
-import { limitHeaders, withResetsIn } from "../request/answer.ts";
+import { limitHeaders, withDemoReset } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
 import type { AccessCheck, AccessChecks } from "../request/route.ts";
@@ -124,7 +124,7 @@ function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
     const { resetInMs, ...rest } = limits.demo.standing(group);
     const nowMs = clock.now();
     const standing = { name: "demo", ...rest, resetAtMs: nowMs + resetInMs };
-    call.headers = withResetsIn([...OPEN_ORIGIN, ...limitHeaders(standing, nowMs)], demo.resetsInS);
+    call.headers = withDemoReset([...OPEN_ORIGIN, ...limitHeaders(standing, nowMs)], demo.resetsInS);
     if (waitS > 0) throw tooMany(waitS);
   };
 }

@@ -125,7 +125,7 @@ export function limitHeaders(standing: Standing, nowMs: number): string[] {
 const RESETS_IN = "sideband-demo-resets-in";
 
 /** Headers with the seconds until a state of the demo is reset; what they said of it before is replaced. */
-export function withResetsIn(headers: readonly string[], seconds: number): readonly string[] {
+export function withDemoReset(headers: readonly string[], seconds: number): readonly string[] {
   const at = headers.indexOf(RESETS_IN);
   return at < 0 ? [...headers, RESETS_IN, String(seconds)] : headers.with(at + 1, String(seconds));
 }

@@ -6,7 +6,7 @@ import { DEMO_ACCOUNT, DEMO_REQUESTER } from "../../memory/demo.ts";
 import { forgetFact } from "../../memory/facts.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
-import { withResetsIn } from "../request/answer.ts";
+import { withDemoReset } from "../request/answer.ts";
 import { type Call, requesterOf } from "../request/call.ts";
 import { isTrue } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
@@ -31,7 +31,7 @@ export function demoRoutes({ memory, demo }: HttpServices, contexts: ContextAnsw
   const userOf = async (call: Pick<Call, "headers"> & { readonly query: { readonly sandbox?: string } }) => {
     const { sandbox } = call.query;
     const userId = await demo!.userOf(sandbox);
-    if (sandbox !== undefined) call.headers = withResetsIn(call.headers, await demo!.endsInS(sandbox));
+    if (sandbox !== undefined) call.headers = withDemoReset(call.headers, await demo!.endsInS(sandbox));
     return userId;
   };
   return {

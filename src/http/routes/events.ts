@@ -40,10 +40,10 @@ export function eventRoutes({ authentication }: HttpServices, answers: ByteBudge
         // It comes back with its Last-Event-ID.
         if (!hasRoom()) stream.destroy();
       };
-      const tell = (heard: EventMessage) => {
-        if (heard === "end") stream.end();
-        else if (heard === "reset") send("event: reset\ndata: {}\n\n");
-        else if (outer === undefined || concerns(heard.event, outer)) send(eventBytes(heard));
+      const tell = (message: EventMessage) => {
+        if (message === "end") stream.end();
+        else if (message === "reset") send("event: reset\ndata: {}\n\n");
+        else if (outer === undefined || concerns(message.event, outer)) send(eventBytes(message));
       };
       const { ready, stop } = call.memory.events.listen(
         caller.account,

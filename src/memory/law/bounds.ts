@@ -8,15 +8,15 @@ import { OWN_PLACE } from "../places.ts";
 import type { UserMemory } from "./user-memory.ts";
 
 /** Up to so many facts, neither a place nor the number of places can be full. */
-export const ROOMY_FACTS_MAX = Math.min(PLACE_FACTS_MAX, PLACES_MAX);
+export const UNCHECKED_FACTS_MAX = Math.min(PLACE_FACTS_MAX, PLACES_MAX);
 
 /** @param factsBefore the facts of the user before the write */
-export function* requireRoom(memory: UserMemory, factsBefore: number): Sliced<void> {
+export function* requireCapacity(memory: UserMemory, factsBefore: number): Sliced<void> {
   if (memory.facts > FACTS_MAX && memory.facts > factsBefore)
     throw memoryFull(
       `A person has at most ${withThousands(FACTS_MAX)} facts over all projects. Forget some, or a whole project, first.`,
     );
-  if (memory.facts <= ROOMY_FACTS_MAX) return;
+  if (memory.facts <= UNCHECKED_FACTS_MAX) return;
   let newPlaces = 0;
   for (const { place, before, now } of yield* memory.countPlaces()) {
     if (now > before && now > PLACE_FACTS_MAX)

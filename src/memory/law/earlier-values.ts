@@ -4,7 +4,7 @@ import { assert } from "../../base/assert.ts";
 import type { EarlierFact, FactRecord } from "../ports.ts";
 
 /** The earlier values that follow one another up to the last: where less was kept for a while, some are missing. */
-export function upToGap(
+export function withoutGaps(
   earlier: readonly EarlierFact[],
   present: FactRecord | undefined,
   isExpired: boolean,

@@ -44,7 +44,7 @@ export interface FoundUser {
   readonly isOfProject?: boolean;
   /** All of the places that were asked for was found, and what is not there was not. */
   readonly isWhole?: boolean;
-  /** Needed only where a user has, or gets, more than ROOMY_FACTS_MAX facts. (bounds.ts) */
+  /** Needed only where a user has, or gets, more than UNCHECKED_FACTS_MAX facts. (bounds.ts) */
   readonly counts?: PlaceCounts | undefined;
 }
 

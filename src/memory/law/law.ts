@@ -30,7 +30,7 @@ import type {
 import type { Place, ProjectRecord, UserChange } from "../records.ts";
 import { requireWritable } from "../rights.ts";
 import { isShared } from "../shared-places.ts";
-import { requireRoom } from "./bounds.ts";
+import { requireCapacity } from "./bounds.ts";
 import type { FactName, Step, Steps } from "./found-user.ts";
 import { importSteps } from "./imports.ts";
 import { appendSteps, removeSteps } from "./lists.ts";
@@ -199,7 +199,7 @@ export function* applyLaw(
   if (request.changes.some(({ kind }) => kind === "expire"))
     events.push(...endExpired(memory, request.nowMs));
   for (const [i, part] of memory.parts.entries()) {
-    yield* requireRoom(part, before[i]!.facts);
+    yield* requireCapacity(part, before[i]!.facts);
     assert(part.revision >= before[i]!.revision, "a revision is not used twice");
   }
   const channelCount = others + memory.countLive(request.places, request.nowMs, namedLabels(request));

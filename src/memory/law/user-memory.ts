@@ -9,7 +9,7 @@ import type { Sliced } from "../../base/slices.ts";
 import type { EarlierFact, FactChange, FactRecord, FormerLabel, FreeTerms } from "../ports.ts";
 import type { FreeLabel, Place } from "../records.ts";
 import { PROJECT_NUMBERS } from "../shared-places.ts";
-import { asExpired, earlierOf, placeOfMoved, upToGap } from "./earlier-values.ts";
+import { asExpired, earlierOf, placeOfMoved, withoutGaps } from "./earlier-values.ts";
 import type { Author, FactDifference, FactName, FoundFact, FoundUser, PlaceCounts } from "./found-user.ts";
 
 /** One label at one place. It is never changed, only replaced, so that a refused write can be taken back. */
@@ -146,7 +146,7 @@ export class UserMemory {
     const { present } = state;
     const expired = present !== undefined && !isLive(present, nowMs) ? [asExpired(present)] : [];
     const all = [...this.#earlierIn(state), ...expired];
-    return this.historyMax === 0 ? [] : upToGap(all, present, expired.length > 0).slice(-this.historyMax);
+    return this.historyMax === 0 ? [] : withoutGaps(all, present, expired.length > 0).slice(-this.historyMax);
   }
 
   /** Whether a label has neither a fact nor a history that is kept. */

@@ -69,7 +69,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
   if (lock === undefined) throw new FolderInUseError(`${folder} is in use ${describeOwner(folder)}`);
   try {
     closeToOthers(lock);
-    requireRoom(folder, freeBytes(folder), OPEN_BYTES_MIN);
+    requireFreeSpace(folder, freeBytes(folder), OPEN_BYTES_MIN);
     noteOwner(lock);
     atStep("start: locked");
     if (existsSync(join(folder, NAME_FILE))) lock.keep(NAME_FILE, fileTextOf);
@@ -85,7 +85,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
       const name = note.format === formatMax ? note.store : await upgrade(lock, note, options);
       return { name, lock };
     }
-    requireRoom(folder, freeBytes(folder), STORE_BYTES_MIN);
+    requireFreeSpace(folder, freeBytes(folder), STORE_BYTES_MIN);
     return { name: await makeStore(lock, formatMax, atStep), lock };
   } catch (error) {
     lock.release();
@@ -154,7 +154,7 @@ function notWritable(folder: string, error: unknown): DataFolderError {
 }
 
 /** lmdb maps its files into memory: on a disk that has no room for them, touching a page would end the process. */
-function requireRoom(folder: string, freeBytes: number, bytesMin: number): void {
+function requireFreeSpace(folder: string, freeBytes: number, bytesMin: number): void {
   if (freeBytes >= bytesMin) return;
   throw new DataFolderError(
     `cannot open a store in ${folder}: its disk has less than ${bytesMin / 1024} KiB free; make room`,

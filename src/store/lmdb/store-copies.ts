@@ -170,7 +170,7 @@ export class StoreCopies {
     const { atStep, clock, commit, freeBytes, inUse, open } = this.#options;
     assert(this.#copy === undefined, "one copy is made at a time");
     const { environment } = inUse();
-    requireRoom(environment.liveBytes, freeBytes(lock.folder));
+    requireFreeSpace(environment.liveBytes, freeBytes(lock.folder));
     const name = makeStoreFolder(lock);
     const fresh = { environment: open(lock.folder, name), name };
     const copy = new LiveCopy(environment, fresh.environment, { atStep, nowMs: clock.settledMs() });
@@ -209,7 +209,7 @@ async function discard(lock: FolderLock, { environment, name }: NamedStore): Pro
 }
 
 /** A copy that fills the disk would stop the writes of this store, and of others. */
-function requireRoom(liveBytes: number, freeBytes: number): void {
+function requireFreeSpace(liveBytes: number, freeBytes: number): void {
   const bytesMin = Math.ceil(liveBytes * COPY_SHARE) + STORE_BYTES_MIN;
   if (freeBytes >= bytesMin) return;
   const inMib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);

@@ -15,7 +15,7 @@ import { applyLaw, type Decision, readingOf } from "../../memory/law/law.ts";
 import { type Memory, UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { AuditNote, Place } from "../../memory/records.ts";
-import { isShared, projectOfUser, sharedPlace, toldAs } from "../../memory/shared-places.ts";
+import { eventUser, isShared, projectOfUser, sharedPlace } from "../../memory/shared-places.ts";
 import type { Transaction } from "./connection/database.ts";
 import { counterName, type GroupUser, projectName, usersOf } from "./queries/group-locks.ts";
 import { type FoundGroup, type ListedLabels, readGroup } from "./queries/group-reads.ts";
@@ -202,7 +202,7 @@ function recordsOf(
   requests: readonly WriteRequest[],
   decisions: readonly (Decision | Failure)[],
   userOf: (write: number) => GroupUser,
-  { replays, heard, used }: FoundGroup,
+  { replays, followed, used }: FoundGroup,
 ): GroupRecords {
   const kept = new Map<WriteRequest, { channelCount: number; revision: number; answer: string | null }>();
   const unkept: WriteRequest[] = [];
@@ -233,13 +233,15 @@ function recordsOf(
       if (change.kind === "erase")
         erased.push({ account, nowMs: request.nowMs, ...erasedAt(userId, change.within) });
     if (request.audit !== undefined && hasWritten(request, outcome)) notes.push(request.audit);
-    if (heard.has(account))
-      events.push(...outcome.events.map((event) => ({ ...event, account, ...toldAs(userId, event.place) })));
+    if (followed.has(account))
+      events.push(
+        ...outcome.events.map((event) => ({ ...event, account, ...eventUser(userId, event.place) })),
+      );
   }
   return { kept, unkept, wiped, erased, notes, counted, used, events };
 }
 
 function erasedAt(userId: string, within: Place | null) {
-  const told = toldAs(userId, within ?? "");
+  const told = eventUser(userId, within ?? "");
   return { userId: told.userId, within: told.userId === userId ? within : told.place };
 }

@@ -9,7 +9,7 @@ import type { FactDraft } from "./fact-editor.tsx";
 import { FactRow } from "./fact-row.tsx";
 import type { Folds } from "./folds.ts";
 import { usePage } from "./page-context.ts";
-import { FreshMark } from "./times.tsx";
+import { RecentChange } from "./times.tsx";
 
 /** The facts whose editors are open, by label. */
 export interface OpenEditors {
@@ -82,7 +82,7 @@ function FactGroup({ group, facts, folds, editors }: FactGroupProps) {
           </button>
         </h2>
         <small>{countText(facts.length, "fact")}</small>
-        {isFolded && <FreshMark atMs={changedAtMs} />}
+        {isFolded && <RecentChange atMs={changedAtMs} />}
       </div>
       {shown.length > 0 && <FactRows labels={shown.map(({ label }) => label)} editors={editors} />}
     </section>

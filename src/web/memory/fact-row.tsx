@@ -11,7 +11,7 @@ import { FactHistory } from "./fact-history.tsx";
 import { mayChange, usePage } from "./page-context.ts";
 import { RenameFact } from "./rename-fact.tsx";
 import { Author, HiddenFact, PlaceTag } from "./sharing.tsx";
-import { FreshMark, RelativeTime } from "./times.tsx";
+import { RecentChange, RelativeTime } from "./times.tsx";
 import { forgetFact } from "./writes.ts";
 
 interface FactRowProps {
@@ -64,7 +64,7 @@ export function FactRow({ label, fact, draft, onEdit, showsGroup }: FactRowProps
                 ends <RelativeTime at={end} isEnd />
               </span>
             )}
-            <FreshMark atMs={state.marks.get(label)} />
+            <RecentChange atMs={state.marks.get(label)} />
             <PlaceTag place={place} />
             {shown.origin === "read" && <span class="tag warn">read somewhere</span>}
             {labels.get(label)?.hidden && <span class="tag">hidden from agents</span>}

@@ -86,7 +86,7 @@ function useClock(): number {
 const MARKED_MS = 60_000;
 
 /** @param atMs when somebody else changed it; undefined: nobody did */
-export function FreshMark({ atMs }: { readonly atMs: number | undefined }) {
+export function RecentChange({ atMs }: { readonly atMs: number | undefined }) {
   const isFresh = useClock() - (atMs ?? Number.NEGATIVE_INFINITY) < MARKED_MS;
   return isFresh ? <span class="tag good fresh">changed just now</span> : null;
 }

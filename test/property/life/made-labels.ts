@@ -12,11 +12,7 @@ interface Made {
 }
 
 export class MadeLabels {
-  readonly byUser: Map<string, Made>;
-
-  constructor(byUser: Map<string, Made> = new Map()) {
-    this.byUser = byUser;
-  }
+  readonly byUser = new Map<string, Made>();
 
   has(user: string, label: string): boolean {
     return this.byUser.get(user)?.numbers.has(label) === true;

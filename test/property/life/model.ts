@@ -286,21 +286,6 @@ export class LifeModel extends KnownLives {
     }
   }
 
-  copy(): LifeModel {
-    const copy = new LifeModel(this);
-    copy.#revision = this.#revision;
-    copy.#writes = this.#writes;
-    copy.moments.splice(0, 1, ...this.moments);
-    // A clone is of no class.
-    for (const [i, account] of structuredClone(this.accounts).entries())
-      copy.accounts[i] = {
-        ...account,
-        replays: new Replays(account.replays.kept),
-        made: new MadeLabels(account.made.byUser),
-      };
-    return copy;
-  }
-
   #isLive({ expiresAtMs }: Present): boolean {
     return expiresAtMs === null || expiresAtMs > this.nowMs;
   }

@@ -17,11 +17,7 @@ export interface KeptReplay {
 const REPLAYED_MS = 24 * 3600 * 1000;
 
 export class Replays {
-  readonly kept: Map<string, KeptReplay>;
-
-  constructor(kept: Map<string, KeptReplay> = new Map()) {
-    this.kept = kept;
-  }
+  readonly kept = new Map<string, KeptReplay>();
 
   of({ key, fingerprint }: KeyedRequest, nowMs: number): KeptReplay | undefined {
     const kept = this.kept.get(key);

@@ -1,7 +1,7 @@
 /**
  * Random sequences against the model: npm run test:life -- [SEED] [COUNT] [embedded|postgres]. 10,000 of them on each store
- * by default, from seeds that follow one another, then writers that race, then processes that are killed; with a store named,
- * the sequences on that store alone. At the first difference it says the seed, and the fewest steps that show it.
+ * by default, from seeds that follow one another, then writers that race; with a store named, the sequences on that store
+ * alone. At the first difference it says the seed, and the fewest steps that show it.
  */
 
 import assert from "node:assert/strict";
@@ -10,7 +10,6 @@ import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { ProgressLine } from "../../../src/cli/printed.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../../src/store/postgres/postgres-store.ts";
-import { killRound } from "./kills.ts";
 import { appendAtOnce, raceForRevision } from "./race.ts";
 import { callerOf, runOrShrink, servicesOf } from "./sequence.ts";
 import { embeddedWorld, StoreWorld, type World } from "./world.ts";
@@ -20,7 +19,6 @@ const SEQUENCES_PER_WORLD = 100;
 /** A sequence on PostgreSQL mostly waits for it. */
 const WORLDS_AT_ONCE = 4;
 const RACES = 1_000;
-const KILLS = 36;
 
 const [seed = 1, count = 10_000] = process.argv.slice(2, 4).map(Number);
 const chosen = process.argv[4];
@@ -91,20 +89,14 @@ async function racesOfNodes(): Promise<void> {
   await server.remove();
 }
 
-async function racesAndKills(): Promise<void> {
+async function bothRaces(): Promise<void> {
   const raced = `${RACES} rounds of twenty writers with one winner each, ${RACES / 10} of twenty appends with all items`;
   await races();
   console.log(raced);
   await racesOfNodes();
   console.log(`${raced}, on two nodes with one PostgreSQL`);
-  const tally: Record<string, number> = {};
-  for (let i = 0; i < KILLS; i++) {
-    const found = await killRound(seed + i);
-    tally[found] = (tally[found] ?? 0) + 1;
-  }
-  console.log(`${KILLS} killed processes:`, tally);
 }
 
 if (chosen !== "postgres") await sequences("the embedded store", embeddedWorld);
 if (chosen !== "embedded") await sequencesOnPostgres();
-if (chosen === undefined) await racesAndKills();
+if (chosen === undefined) await bothRaces();

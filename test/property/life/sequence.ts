@@ -58,21 +58,21 @@ export class SequenceRun {
   #services!: MemoryServices;
 
   /** @param name the sequence's own, for its accounts */
-  constructor(world: World, name: string, model: LifeModel) {
+  private constructor(world: World, name: string, historyMax: number) {
     this.#world = world;
     this.#name = name;
-    this.model = model;
+    this.model = new LifeModel({ nowMs: START_MS, historyMax, limits: QUOTAS });
   }
 
   static async start(world: World, name: string, historyMax: number): Promise<SequenceRun> {
-    const run = new SequenceRun(world, name, newModel(historyMax));
-    await run.open();
+    const run = new SequenceRun(world, name, historyMax);
+    await run.#open();
     for (const account of QUOTAS.keys()) await world.store.addKey(run.#keyOf(account));
     return run;
   }
 
   /** Begins, or goes on, with the store as the world has it. */
-  async open(again = false): Promise<void> {
+  async #open(again = false): Promise<void> {
     this.#serve(await this.#world.open(this.model.historyMax, again));
   }
 
@@ -122,7 +122,7 @@ export class SequenceRun {
     this.#setClock();
     if (step.kind === "sweep") await store.sweep(this.model.nowMs);
     else if (step.kind === "compact") await this.#world.compact();
-    else if (step.kind === "restart") await this.open(true);
+    else if (step.kind === "restart") await this.#open(true);
     else if (step.kind === "move") await this.#move();
     else if (step.kind === "save codes") await this.#saveCodes(store);
   }
@@ -215,10 +215,6 @@ export function callerOf(account: string, limit: number | null): Caller {
 
 function tierOf(limit: number | null): Tier {
   return limit === null ? "unlimited" : "free";
-}
-
-export function newModel(historyMax: number): LifeModel {
-  return new LifeModel({ nowMs: START_MS, historyMax, limits: QUOTAS });
 }
 
 /** Throws a Difference. */

@@ -6,8 +6,8 @@ import { seededRandom } from "../../../src/base/random.ts";
 import {
   type MomentUse,
   ownZone,
-  spokenMoment,
-  spokenSeconds,
+  parseDuration,
+  parseMoment,
   type Zone,
 } from "../../../src/base/spoken-moments.ts";
 import { inOtherTimeZones } from "../../fixtures/time-zones.ts";
@@ -194,7 +194,7 @@ function zoneOf(name: string): Zone {
 }
 
 function said(text: string, use: MomentUse, now: string, zone: string): string | undefined {
-  const ms = spokenMoment(text, use, Date.parse(now), zoneOf(zone));
+  const ms = parseMoment(text, use, Date.parse(now), zoneOf(zone));
   return ms === undefined ? undefined : new Date(ms).toISOString().replace(".000Z", "Z");
 }
 
@@ -256,15 +256,15 @@ test("a day and an hour of the process's zone are what Date makes of them", () =
       const two = (number: number) => String(number).padStart(2, "0");
       const text = `${year}-${two(month + 1)}-${two(day + 1)} ${two(hour)}:${two(minute)}`;
       const expected = new Date(year, month, day + 1, hour, minute).getTime();
-      assert.equal(spokenMoment(text, "end", 0, ownZone), expected, `${text} in ${zone}`);
+      assert.equal(parseMoment(text, "end", 0, ownZone), expected, `${text} in ${zone}`);
     }
   }));
 
 test("the length of a time is a number and a unit", () => {
   assert.deepEqual(
-    ["90s", "a week", "2 months", "1 yr"].map(spokenSeconds),
+    ["90s", "a week", "2 months", "1 yr"].map(parseDuration),
     [90, 604_800, 5_184_000, 31_536_000],
   );
   for (const text of ["", "0d", "in 3 days", "3 days ago", "friday"])
-    assert.equal(spokenSeconds(text), undefined);
+    assert.equal(parseDuration(text), undefined);
 });

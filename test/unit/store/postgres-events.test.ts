@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import type { EndedFact, RecordedEvent } from "../../../src/memory/records.ts";
+import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import { DATABASE_DEFAULTS, Database } from "../../../src/store/postgres/connection/database.ts";
 import { follow } from "../../../src/store/postgres/queries/event-queries.ts";
 import { write } from "../../conformance/store-under-test.ts";
@@ -151,7 +152,7 @@ test("postgres: facts of others end while somebody keeps a user locked", async (
     });
   const usersOf = (ended: readonly EndedFact[]) => ended.map(({ userId }) => userId);
   await sql.begin(async (tx) => {
-    await tx`SELECT FROM sideband.users WHERE user_id = 'held' FOR UPDATE`;
+    await tx`SELECT FROM sideband.users WHERE slot = ${userSlot("acme", "held")} AND user_id = 'held' FOR UPDATE`;
     assert.deepEqual(usersOf(await store.endFacts(NOW + 1)), ["ada"]);
     assert.deepEqual(usersOf(await store.endFacts(NOW + 1)), []);
   });

@@ -69,7 +69,7 @@ export interface FoundGroup {
   /** Shared projects that are named (projectName). */
   readonly projects: ReadonlyMap<string, ProjectRecord>;
   /** Accounts that somebody listens to. */
-  readonly heard: ReadonlySet<string>;
+  readonly followed: ReadonlySet<string>;
 }
 
 /**
@@ -111,7 +111,7 @@ export async function readGroup(
     ...viewParts(statements, users, views),
     ...answerParts(statements, requests),
     ...usedParts(statements, counters),
-    heardPart(users),
+    followedPart(users),
   ];
   const hasKeys = requests.some(({ idempotency }) => idempotency !== undefined);
   const settings = [...(statements.isCluster ? [] : [ONE_PLAN]), ...(hasKeys ? [] : [LOCK_TIMEOUT])];
@@ -160,7 +160,7 @@ export async function readGroup(
     ),
     projects: await shared,
     gone: await gone,
-    heard: new Set(byKind.get("heard")?.map(({ place }) => place)),
+    followed: new Set(byKind.get("followed")?.map(({ place }) => place)),
   };
 }
 
@@ -393,9 +393,9 @@ function usedParts(statements: Statements, counters: ReturnType<typeof countersO
   ];
 }
 
-function heardPart(users: readonly GroupUser[]): Part {
+function followedPart(users: readonly GroupUser[]): Part {
   const accounts = [...new Set(users.map(({ account }) => account))];
   return part`
-    SELECT 'heard', 0, account, NULL::text, NULL::integer, NULL::text, ${NO_FACT}
+    SELECT 'followed', 0, account, NULL::text, NULL::integer, NULL::text, ${NO_FACT}
     FROM sideband.event_logs WHERE slot = 0 AND account = ANY(${accounts}::text[])`;
 }

@@ -19,10 +19,10 @@ import { part } from "./statements.ts";
  * - view: `ordinal` labels with a fact that does not end, and the ends of the other labels; or a list of all, with ends;
  * - answer: what was answered to the write of this number;
  * - used: encodes of the counter of this number, as the revision;
- * - heard: an account, as the place.
+ * - followed: an account, as the place.
  */
 export interface GroupRow extends Ticketed, FactRow {
-  readonly kind: "fact" | "earlier" | "last" | "label" | "view" | "answer" | "used" | "heard";
+  readonly kind: "fact" | "earlier" | "last" | "label" | "view" | "answer" | "used" | "followed";
   readonly number: number;
   readonly ended: EarlierFact["ended"];
   readonly ended_at_ms: number;

@@ -3,7 +3,7 @@
  * for a full place, and most writes replace a fact: then nothing is counted. (memory/law/bounds.ts)
  */
 
-import { ROOMY_FACTS_MAX } from "../../../memory/law/bounds.ts";
+import { UNCHECKED_FACTS_MAX } from "../../../memory/law/bounds.ts";
 import type { PlaceCounts } from "../../../memory/law/found-user.ts";
 import { OWN_PLACE } from "../../../memory/places.ts";
 import type { Place } from "../../../memory/records.ts";
@@ -14,7 +14,7 @@ import type { Statements } from "./statements.ts";
 
 /** Whether a place can become full, or the number of places too large. */
 export function mayBecomeFull({ facts, named }: FoundUserRow): boolean {
-  return facts + named.length > ROOMY_FACTS_MAX;
+  return facts + named.length > UNCHECKED_FACTS_MAX;
 }
 
 export async function countPlaces(
