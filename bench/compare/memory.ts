@@ -44,6 +44,8 @@ export interface Peer {
   readonly durability: string;
   /** How add() adds, in words. */
   readonly adds: string;
+  /** Writes of different labels may be sent at once: the others keep few of them (see the measure of writers). */
+  readonly takesMany?: true;
   /** What compact() is, in words. */
   readonly compaction?: string;
   /** What mend() is, in words. */
@@ -61,12 +63,24 @@ export interface Peer {
   open(place: Place): Promise<Memory>;
 }
 
+const AT_ONCE = 16;
+
+/** Does something for each, for a few at once. */
+export async function forEach<T>(items: Iterable<T>, act: (item: T) => Promise<void>, atOnce = AT_ONCE) {
+  const left = items[Symbol.iterator]();
+  const take = async () => {
+    for (let next = left.next(); next.done !== true; next = left.next()) await act(next.value);
+  };
+  await Promise.all(Array.from({ length: atOnce }, take));
+}
+
 /** The values of some labels. */
 export async function valuesOf(memory: Memory, labels: Iterable<string>) {
   const all = await memory.all?.();
   const found = new Map<string, string | undefined>();
-  for (const label of labels)
+  await forEach(labels, async (label) => {
     found.set(label, all === undefined ? await memory.read(label).catch(() => undefined) : all[label]);
+  });
   return found;
 }
 

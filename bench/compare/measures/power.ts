@@ -10,13 +10,12 @@ import { type Random, seededRandom } from "../../../src/base/random.ts";
 import { Disk, type Fate, writeImage } from "../../../test/fault/power/disk.ts";
 import { compileRecorder, type LogRecord, readLog } from "../../../test/fault/power/recording.ts";
 import type { Measure, Subject } from "../measure.ts";
-import type { Memory } from "../memory.ts";
+import { type Memory, valuesOf } from "../memory.ts";
 import type { Place } from "../place.ts";
 
 const LOSSES = 20;
 const WRITES = 100;
 const BEFORE = 10;
-const READERS = 4;
 
 interface Stored {
   readonly stored: string;
@@ -130,14 +129,6 @@ function storedIn(records: readonly LogRecord[], point: number): string[] {
 }
 
 async function missing(memory: Memory, promised: readonly string[]): Promise<number> {
-  const left = [...promised];
-  let count = 0;
-  const reader = async () => {
-    for (let label = left.pop(); label !== undefined; label = left.pop()) {
-      const found = await memory.read(label).catch(() => undefined);
-      if (found !== valueFor(label)) count += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: READERS }, reader));
-  return count;
+  const found = await valuesOf(memory, promised);
+  return promised.filter((label) => found.get(label) !== valueFor(label)).length;
 }

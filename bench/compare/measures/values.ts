@@ -1,22 +1,22 @@
 /**
- * 10,000 values of all scripts, 1 to 1,024 bytes, in 20 memories of 500: equal, changed, refused, lost. Where a prompt has less
+ * 10,000 values of all scripts, 1 to 1,024 bytes, in 10 memories of 1,000: equal, changed, refused, lost. Where a prompt has less
  * than the memory: how many values stand in it whole.
  */
 
 import { seededRandom } from "../../../src/base/random.ts";
 import { makeValue, VALUE_KINDS } from "../../codec/value-kinds.ts";
 import type { Measure } from "../measure.ts";
-import { type Memory, valuesOf } from "../memory.ts";
+import { forEach, type Memory, valuesOf } from "../memory.ts";
 
-const MEMORIES = 20;
-const VALUES = 500;
+const MEMORIES = 10;
+const VALUES = 1_000;
 const BYTES_MAX = 1_024;
 /** Not text. */
 const KINDS = VALUE_KINDS.filter((kind) => kind !== "random bytes");
 
 export const values: Measure = {
   limitS: 1_800,
-  async run({ place, start, run, small }) {
+  async run({ place, start, run, small, peer }) {
     const random = seededRandom(run);
     const counts = { values: 0, equal: 0, changed: 0, refused: 0, lost: 0 };
     const examples = new Map<string, string>();
@@ -29,7 +29,7 @@ export const values: Measure = {
         wanted.set(`FACT.v${i}`, testValue(random.below(2 ** 31), m * VALUES + i));
       counts.values += wanted.size;
       const written = new Map<string, string>();
-      for (const [label, value] of wanted) {
+      const write = async ([label, value]: readonly [string, string]) => {
         try {
           await memory.write(label, value);
           written.set(label, value);
@@ -37,7 +37,8 @@ export const values: Measure = {
           counts.refused += 1;
           examples.set("refused", (error as Error).message.slice(0, 200));
         }
-      }
+      };
+      await forEach(wanted, write, peer.takesMany ? undefined : 1);
       for (const [label, found] of await valuesOf(memory, written.keys())) {
         const value = written.get(label);
         const fate = found === undefined ? "lost" : found === value ? "equal" : "changed";

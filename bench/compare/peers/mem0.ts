@@ -35,6 +35,7 @@ export const peer: Peer = {
   packages: [`${NAME}@${versionOf(NAME)}`],
   durability: "SQLite, synchronous FULL",
   adds: "add: a memory of its own",
+  takesMany: true,
   untimed: "its embedder is a stand-in",
   note: "its embedder is a stand-in, so calls are counted and no time is measured",
   version: () => versionOf(NAME),

@@ -12,6 +12,7 @@ export const peer: Peer = {
   packages: [`${NAME}@${versionOf(NAME)}`],
   durability: "SQLite, WAL, synchronous NORMAL: not synced",
   adds: "read, then write",
+  takesMany: true,
   version: () => versionOf(NAME),
   async open(place): Promise<Memory> {
     const mcp = await startMcp(place, [packageFile(NAME, "dist/index.js")], { DATA_DIR: place.data });

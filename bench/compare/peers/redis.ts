@@ -32,6 +32,7 @@ export const peer: Peer = {
   debian: ["redis-server", "redis-tools", "liblzf1", "libjemalloc2"],
   durability: "appendfsync always",
   adds: "WATCH, MULTI, again where somebody was faster",
+  takesMany: true,
   compaction: "BGREWRITEAOF",
   repair: "redis-check-aof --fix",
   mend: async (place) => {

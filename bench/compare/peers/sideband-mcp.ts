@@ -11,6 +11,7 @@ export const peer: Peer = {
   packages: ["sideband"],
   durability: "synced before the answer",
   adds: "remember with add",
+  takesMany: true,
   compaction: "sideband compact",
   version: packageVersion,
   async open(place): Promise<Memory> {

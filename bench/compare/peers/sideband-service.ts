@@ -18,6 +18,7 @@ export const peer: Peer = {
   packages: ["sideband"],
   durability: "synced before the answer",
   adds: "an encode with If-Match, again where somebody was faster",
+  takesMany: true,
   compaction: "sideband compact",
   version: packageVersion,
   async start(place) {
