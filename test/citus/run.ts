@@ -27,7 +27,7 @@ const env = { TEST_STORE: "postgres", TEST_CITUS: "1" };
 /** Nodes, events, histories, moves between the stores; of the other tests the database is one server. */
 const NODES = /^(events|move|oauth-nodes|rotation|team-nodes)\.test\.ts$/;
 // What has nothing to do with the store is left out, the examples, whose revisions are those of the embedded store, and its metrics.
-const http = among("test/http", /^(?!alarms|block-work|examples|website).*\.test\.ts$/);
+const http = among("test/http", /^(?!alarms|block-work|connections|examples|website).*\.test\.ts$/);
 const processes: TestProcess[] = [
   { name: "faults and store of Citus", files: among("test/citus", /\.citus\.ts$/), env },
   ...Array.from({ length: Math.ceil(http.length / FILES_MAX) }, (_, i) => ({

@@ -7,12 +7,24 @@ import type { FactChange } from "../../../src/memory/ports.ts";
 import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import type { PostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { part, Statements } from "../../../src/store/postgres/queries/statements.ts";
 import { readStatistics } from "../../../src/store/postgres/queries/upkeep.ts";
 import { NOW, write } from "../../conformance/store-under-test.ts";
 import { until } from "../../fixtures/waiting.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
 const MIB = 2 ** 20;
+
+test("postgres: on a cluster, too, the change that is named first is made last", async () => {
+  const sent: string[] = [];
+  const unsafe = async (text: string) => {
+    sent.push(text.split(" ")[0] ?? "");
+    return [];
+  };
+  const statements = new Statements({ unsafe } as unknown as Sql, true);
+  await Promise.all(statements.change([part`COUNT`, part`STORE`, part`END`]));
+  assert.deepEqual(sent, ["END", "STORE", "COUNT"]);
+});
 
 /** The sizes of tables on each machine; what is counted, unless nothing can be. */
 interface Answers {

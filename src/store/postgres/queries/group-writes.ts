@@ -99,7 +99,7 @@ export async function storeGroup(
   );
   send(
     statements.change([
-      // PostgreSQL does the first one last.
+      // Made last: where a machine of a cluster hangs, whoever waits for it has not locked what others count, too.
       ...countDays(statements, days),
       ...storeFacts(statements, rest),
       ...storeHistory(statements, rest),

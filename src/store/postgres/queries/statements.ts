@@ -109,12 +109,14 @@ export class Statements {
     return more.length === 0 ? first : [first, ...more].flat();
   }
 
-  /** Makes changes, each an INSERT, UPDATE or DELETE without RETURNING, of which none needs to see another. */
+  /** Makes changes, each an INSERT, UPDATE or DELETE without RETURNING, of which none needs to see another. The first one is made last. */
   change(changes: readonly Part[]): Promise<unknown>[] {
     if (this.isCluster)
-      return changes.map((change) =>
-        ticketed((ticket) => this.send<Ticketed>`${change} RETURNING ${ticket}::bigint AS ticket`),
-      );
+      return changes
+        .toReversed()
+        .map((change) =>
+          ticketed((ticket) => this.send<Ticketed>`${change} RETURNING ${ticket}::bigint AS ticket`),
+        );
     if (changes.length === 0) return [];
     const named = changes.map((change, i) => new Part([`change_${i} AS (`, ")"], [change]));
     return [
@@ -172,10 +174,13 @@ export async function allOf<T>(answers: readonly Promise<T>[]): Promise<T[]> {
   });
 }
 
-/** Rows to join with a table. */
+/** Rows to join with a table. Of a list that ends before the others, the rest is null. */
 export function arraysOf<Row>(columns: Columns<Row>, rows: readonly Row[]): Part {
   assert(rows.length > 0, "a list of rows is not empty");
-  const lists = columns.map(([type, cellOf]) => cast([rows.map(cellOf)], type, "[]"));
+  const lists = columns.map(([type, cellOf]) => {
+    const cells = rows.map(cellOf);
+    return cast([cells.slice(0, cells.findLastIndex((cell) => cell !== null) + 1)], type, "[]");
+  });
   return part`SELECT * FROM unnest(${joined(lists)})`;
 }
 
