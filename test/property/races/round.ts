@@ -27,8 +27,8 @@ export interface Nodes {
   readonly nodes: readonly MemoryServices[];
 }
 
-export interface Round {
-  readonly pair: Pair;
+export interface Round<P = Pair> {
+  readonly pair: P;
   readonly seed: number;
 }
 
@@ -50,9 +50,9 @@ export function plansOf({ pair, seed }: Round, nodes: number): { plans: Plan[][]
 }
 
 /** All rounds, some at a time. The errors of those that fail have their pairs and seeds. */
-export async function runAll(
-  rounds: readonly Round[],
-  run: (round: Round) => Promise<unknown>,
+export async function runAll<P extends readonly string[]>(
+  rounds: readonly Round<P>[],
+  run: (round: Round<P>) => Promise<unknown>,
   failed: (error: Error) => void,
   lanes = LANES,
 ): Promise<void> {
