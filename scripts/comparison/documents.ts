@@ -22,14 +22,13 @@ import {
   EQUAL,
   GONE_AFTER,
   KEPT_IN_MANY,
-  LOST,
-  type Lost,
+  LOST_IN_ALL,
   nameOf,
   promptOf,
   type Table,
-  TOOLS,
   UNDONE,
   type Values,
+  WRITE_TIME,
   type Writers,
 } from "./measures.ts";
 
@@ -136,12 +135,15 @@ export function markdownTable({ head, rows }: { readonly head: Row; readonly row
 
 /** The columns of the table in README.md, with the memories of the file that each stands for; Sideband's have to agree. */
 const README_PEERS: Readonly<Record<string, readonly string[]>> = {
-  "CLAUDE.md, MEMORY.md": ["notes-file"],
-  Redis: ["redis"],
+  "a file such as MEMORY.md": ["notes-file"],
+  "Redis, appendfsync always": ["redis"],
   "MCP reference memory server": ["server-memory"],
   mem0: ["mem0"],
   Sideband: ["sideband-mcp", "sideband-service"],
 };
+
+/** The mark of a row of README.md that is measured. */
+const MEASURED = "●";
 
 export const README_HEAD: Row = ["", ...Object.keys(README_PEERS)];
 
@@ -160,7 +162,7 @@ export function readmeRows(results: Results): Row[] {
       ? []
       : [
           [
-            name(firstOf<R>(parts[0][0])),
+            `${MEASURED} ${name(firstOf<R>(parts[0][0]))}`,
             ...Object.values(README_PEERS).map((ids) => joined(results, ids, parts)),
           ],
         ];
@@ -170,18 +172,15 @@ export function readmeRows(results: Results): Row[] {
     ARGUMENTS.decides,
     ...measured<Values>(({ values }) => `equal again, of ${count(values)} values`, part("values", EQUAL)),
     ...measured<Writers>(
-      ({ addedInOne }) => `kept, of what ${count(addedInOne.sent)} writers at once were told is done`,
+      ({ addedInOne }) => `answered writes of ${count(addedInOne.sent)} writers at once that are there`,
       part("writers", KEPT_IN_MANY),
     ),
-    ...measured<Lost>(
-      ({ kills }) =>
-        `lost in ${count(kills as number)} kills; in ${count(firstOf<Lost>("power").losses as number)} losses of power`,
-      part("kills", LOST),
-      part("power", LOST),
-    ),
+    ...measured(() => "answered writes that kills lost", part("kills", LOST_IN_ALL)),
+    ...measured(() => "answered writes that losses of power lost", part("power", LOST_IN_ALL)),
+    ...measured(() => "one write takes, median", part("speed", WRITE_TIME)),
     ...measured(() => "a wrong value undone; its writer known", part("undo", UNDONE), part("undo", AUTHOR)),
-    ...measured(() => "an erased value, in the files after a compaction", part("erase", GONE_AFTER)),
-    ...measured(() => "tokens: the tools; 40 facts", part("tokens", TOOLS), part("tokens", promptOf("40"))),
+    ...measured(() => "an erased value, in its files after it has cleaned up", part("erase", GONE_AFTER)),
+    ...measured(() => "tokens of 40 facts in a prompt", part("tokens", promptOf("40"))),
     ARGUMENTS.meaning,
     ARGUMENTS.long,
   ];
@@ -198,10 +197,10 @@ const ARGUMENTS = {
   ],
   elsewhere: [
     "the same in another tool, on another machine",
-    "copy it by hand",
-    "if you write the code",
+    "by git, or copied by hand",
+    "yes, if you write the code",
     "one file for each machine",
-    "yes",
+    "yes, through a server",
     "yes; on another machine through a service",
   ],
   decides: [
@@ -209,7 +208,7 @@ const ARGUMENTS = {
     "you, by editing",
     "your code",
     "the agent",
-    "a model, unless you turn that off",
+    "a model, or you without it",
     "you or the agent, word for word",
   ],
   meaning: [

@@ -137,6 +137,12 @@ const keptOf = (name: string, of: (result: Writers) => Kept) =>
 export const KEPT_IN_ONE = keptOf("one process: kept", ({ inOne }) => inOne);
 export const KEPT_IN_MANY = keptOf("many processes: kept", ({ inMany }) => inMany);
 export const LOST = share<Lost>("", ({ lost, acknowledged }) => [lost, acknowledged])("less");
+/** Of all runs together. */
+export const LOST_IN_ALL: Column<Lost> = {
+  name: "lost",
+  text: (all) => `${sum(all.map(({ lost }) => lost))} of ${sum(all.map(({ acknowledged }) => acknowledged))}`,
+  score: ({ lost, acknowledged }) => lost / acknowledged,
+};
 export const UNDONE = words<Undo>(
   "wrong value undone",
   ({ undone, calls }) => (undone ? `yes, ${count(calls)} calls` : "no"),
@@ -181,6 +187,22 @@ function timed(name: string, unit: string, of: (round: Round) => number): Column
     },
     score: (speed) => median(all([speed])),
   };
+}
+
+/** In milliseconds; of two memories, from the one to the other. */
+export const WRITE_TIME: Column<Speed> = {
+  name: "write, median",
+  text: (speeds) => {
+    const medians = speeds.flatMap(({ rounds }) =>
+      rounds ? median(rounds.map(({ write }) => write.p50)) : [],
+    );
+    return medians.length === 0 ? "not timed" : `${range(medians)} ms`;
+  },
+  score: ({ rounds = [] }) => median(rounds.map(({ write }) => write.p50)),
+};
+
+function sum(numbers: readonly number[]): string {
+  return count(numbers.reduce((total, number) => total + number, 0));
 }
 
 const PLANS: readonly Plan[] = [

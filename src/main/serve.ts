@@ -187,7 +187,7 @@ function firstStartText(
     "",
     `  ${words.join(" ")}`,
     "",
-    "It is one of your own, which your agents on this machine read, too:",
+    "That is a fact of your own: your agents on this machine read it, too:",
     "",
     `  ${program} facts --data ${shellQuote(dataFolder)}`,
     "",

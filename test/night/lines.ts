@@ -17,7 +17,7 @@ const PRINTED = [
   /^ {2}\S+\/first\.key$/,
   /^Write a first fact:$/,
   /^ {2}curl -s http:\S+ .*$/,
-  /^It is one of your own, which your agents on this machine read, too:$/,
+  /^That is a fact of your own: your agents on this machine read it, too:$/,
   /^ {2}\S+ \S+ facts --data \S+$/,
   /^sideband: the data folder \S+ is no longer this process's: .* start it again$/,
 ];
