@@ -12,8 +12,8 @@ export interface Percentiles {
   readonly p99: number;
 }
 
-/** Unlike the facts of a person, but as long as most of them. */
-const WARM_UP = 20;
+/** Writes and reads before those that count: compilers and caches are warm then. */
+const WARM_UP = 1_000;
 
 export async function timesOf(memory: Memory, count: number): Promise<Times> {
   const write: number[] = [];

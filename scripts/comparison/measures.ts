@@ -375,7 +375,7 @@ a prompt either: theirs is a line \`label: value\` for each fact, as your code w
 
 function timesOf(results: Results): string {
   const loads = entriesOf(results, "speed", ...Object.keys(results.peers)).map(({ load }) => load);
-  return `One client writes and reads, one call after the other, in several rounds, each on a new memory (a load of ${range(loads)} before). Each cell has the median, then
+  return `One client writes and reads, one call after the other and after a warm-up, in several rounds, each on a new memory (a load of ${range(loads)} before). Each cell has the median, then
 its ratio to Sideband in the same group with the spread over all rounds.`;
 }
 

@@ -40,7 +40,7 @@ const COMMANDS = samples("sh").flatMap((sample) =>
 test("README.md has samples of known kinds only, and no command takes a package from a registry", () => {
   assert.deepEqual(
     [samples("").length, samples("sh").length, samples("ts").length, samples("text").length],
-    [0, 4, 1, 2],
+    [0, 5, 1, 2],
   );
   for (const command of COMMANDS)
     assert.doesNotMatch(command, /^npx|npm (i|install|exec)( -g| --global)? [^./-]/);

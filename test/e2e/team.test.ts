@@ -196,9 +196,10 @@ visit("who erases everything is told what stays for the team, and why", async (v
   await page.getByLabel("Type ada to confirm").fill("ada");
   await press(page, "Erase everything");
   await says("1 value of the team in loom stays, without the name.");
-  const stack = factOf(page, "PROJ.stack");
-  await stack.getByText("by codex", { exact: true }).waitFor();
+  // Whoever is erased does not share the project any more.
+  await factOf(page, "PROJ.stack").waitFor({ state: "detached" });
   await factOf(page, "USER.name").waitFor({ state: "detached" });
+  assert.equal(await valueFor(running, "grace", "PROJ.stack"), "TypeScript");
 });
 
 visit("who is removed from the team sees nothing of it any more, on an open page too", async (visit) => {

@@ -10,7 +10,7 @@ import type { Measure, Subject } from "../measure.ts";
 import { round, type Times, timesOf } from "../times.ts";
 
 const ROUNDS = 5;
-const OPERATIONS = 200;
+const OPERATIONS = 500;
 const REST_MS = 2_000;
 
 interface Timing {
@@ -19,7 +19,7 @@ interface Timing {
 }
 
 export const speed: Measure = {
-  limitS: 300,
+  limitS: 600,
   async run(subject) {
     if (subject.peer.untimed !== undefined) return { untimed: subject.peer.untimed };
     const rounds = [];

@@ -3,6 +3,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { freePort } from "../../../bench/store/free-port.ts";
 import type { Fetch } from "../../../src/sdk/index.ts";
 
@@ -52,9 +53,11 @@ export async function scriptedServer(t: TestContext, script: Script): Promise<Sc
     else if (answer !== "hang") send(response, answer);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
+  t.after(async () => {
     server.closeAllConnections();
-    server.close();
+    await new Promise((resolve) => server.close(resolve));
+    // The client hears of it, and stops its own timers, before the next test may replace them.
+    for (let i = 0; i < 3; i++) await turn();
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
