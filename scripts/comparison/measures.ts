@@ -133,16 +133,34 @@ const yesOrNo = (is: boolean) => (is ? "yes" : "no");
 const keptOf = (name: string, of: (result: Writers) => Kept) =>
   share<Writers>(name, (result) => [of(result).kept, of(result).acknowledged])("more");
 
+/** In per cent of all runs together. */
+function shareOfAll<R>(better: "more" | "less", part: (result: R) => number, whole: (result: R) => number) {
+  const of = (all: readonly R[]) => {
+    const [parts, wholes] = [part, whole].map((number) => all.reduce((sum, one) => sum + number(one), 0));
+    return (100 * parts) / wholes;
+  };
+  return {
+    name: "of all",
+    text: (all: readonly R[]) => `${Math.round(of(all))} %`,
+    score: (one: R) => (better === "less" ? of([one]) : -of([one])),
+  };
+}
+
 /** The columns that README.md has too. */
 export const KEPT_IN_ONE = keptOf("one process: kept", ({ inOne }) => inOne);
 export const KEPT_IN_MANY = keptOf("many processes: kept", ({ inMany }) => inMany);
 export const LOST = share<Lost>("", ({ lost, acknowledged }) => [lost, acknowledged])("less");
 /** Of all runs together. */
-export const LOST_IN_ALL: Column<Lost> = {
-  name: "lost",
-  text: (all) => `${sum(all.map(({ lost }) => lost))} of ${sum(all.map(({ acknowledged }) => acknowledged))}`,
-  score: ({ lost, acknowledged }) => lost / acknowledged,
-};
+export const LOST_IN_ALL = shareOfAll<Lost>(
+  "less",
+  ({ lost }) => lost,
+  ({ acknowledged }) => acknowledged,
+);
+export const KEPT_OF_MANY = shareOfAll<Writers>(
+  "more",
+  ({ inMany }) => inMany.kept,
+  ({ inMany }) => inMany.acknowledged,
+);
 export const UNDONE = words<Undo>(
   "wrong value undone",
   ({ undone, calls }) => (undone ? `yes, ${count(calls)} calls` : "no"),
@@ -171,6 +189,7 @@ const gone = (name: string, of: (result: Erase) => boolean) =>
     (result) => Number(of(result)),
   );
 export const GONE_AFTER = gone("files, after its compaction", ({ filesAfter }) => filesAfter);
+export const LEFT_AFTER = words<Erase>("left", ({ filesAfter }) => (filesAfter ? "the value" : "nothing"));
 
 /** The median of all rounds, its ratio to Sideband's, and the spread of that. */
 function timed(name: string, unit: string, of: (round: Round) => number): Column<Speed> {
@@ -189,20 +208,17 @@ function timed(name: string, unit: string, of: (round: Round) => number): Column
   };
 }
 
-/** In milliseconds; of two memories, from the one to the other. */
 export const WRITE_TIME: Column<Speed> = {
   name: "write, median",
   text: (speeds) => {
-    const medians = speeds.flatMap(({ rounds }) =>
-      rounds ? median(rounds.map(({ write }) => write.p50)) : [],
-    );
-    return medians.length === 0 ? "not timed" : `${range(medians)} ms`;
+    const times = writesOf(speeds);
+    return times.length === 0 ? "not timed" : `${count(Number(median(times).toPrecision(1)))} ms`;
   },
-  score: ({ rounds = [] }) => median(rounds.map(({ write }) => write.p50)),
+  score: (speed) => median(writesOf([speed])),
 };
 
-function sum(numbers: readonly number[]): string {
-  return count(numbers.reduce((total, number) => total + number, 0));
+function writesOf(speeds: readonly Speed[]): number[] {
+  return speeds.flatMap(({ rounds = [] }) => rounds.map(({ write }) => write.p50));
 }
 
 const PLANS: readonly Plan[] = [

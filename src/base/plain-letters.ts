@@ -15,7 +15,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 export function withAccentsApart(text: string): string {
   return text
     .toLowerCase()
-    .replace(/[ßæøœłđı]/g, (letter) => PLAIN[letter])
+    .replace(/[ßæøœłđı]/g, (letter) => PLAIN[letter] ?? letter)
     .normalize("NFKD");
 }
 

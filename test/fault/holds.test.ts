@@ -14,17 +14,18 @@ const HOLD_MS_MAX = 30;
 /** Other work may make any one measurement longer, never shorter. */
 const TRIES = 3;
 
-for (const store of ["embedded", "postgres"] as const)
-  test(`no call on 10,000 facts of a person holds the event loop, ${store}`, async () => {
-    builtSideband();
-    const leastMs = new Map<string, number>();
-    for (let i = 0; i < TRIES; i++) {
-      const rows = await measureHolds({ store, small: false, before: undefined, once: true });
-      assert.ok(rows.length >= 20);
-      for (const { call, holdMs } of rows)
-        leastMs.set(call, Math.min(holdMs, leastMs.get(call) ?? Number.POSITIVE_INFINITY));
-      if (Math.max(...leastMs.values()) <= HOLD_MS_MAX) break;
-    }
-    for (const [call, holdMs] of leastMs)
-      assert.ok(holdMs <= HOLD_MS_MAX, `${call} holds the event loop for ${holdMs.toFixed(1)} ms`);
-  });
+const store = process.env.TEST_STORE === "postgres" ? "postgres" : "embedded";
+
+test(`no call on 10,000 facts of a person holds the event loop, ${store}`, async () => {
+  builtSideband();
+  const leastMs = new Map<string, number>();
+  for (let i = 0; i < TRIES; i++) {
+    const rows = await measureHolds({ store, small: false, before: undefined, once: true });
+    assert.ok(rows.length >= 20);
+    for (const { call, holdMs } of rows)
+      leastMs.set(call, Math.min(holdMs, leastMs.get(call) ?? Number.POSITIVE_INFINITY));
+    if (Math.max(...leastMs.values()) <= HOLD_MS_MAX) break;
+  }
+  for (const [call, holdMs] of leastMs)
+    assert.ok(holdMs <= HOLD_MS_MAX, `${call} holds the event loop for ${holdMs.toFixed(1)} ms`);
+});
