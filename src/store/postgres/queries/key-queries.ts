@@ -17,6 +17,8 @@ import { DIRECTORY_SLOT, quotaSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { storeNote } from "./audit-queries.ts";
+import { inSlots } from "./group-counts.ts";
+import { compare } from "./group-locks.ts";
 import { decideKeyRequest } from "./key-request-queries.ts";
 
 /** Notified at every change of a key or label. The payload is empty: nodes read the version from the settings table. */
@@ -140,11 +142,14 @@ export function changeAccount(
       );
       if (row === undefined) return undefined;
       const keys = await listKeys(account)(tx);
-      const ids = keys.map(({ id }) => id);
-      if (monthlyLimit !== null) await beginCounter(tx, accountCounter(account), month, ids);
-      else
-        for (const { id, tier } of keys)
-          if (TIER_LIMITS[tier] !== null) await beginCounter(tx, id, month, [id]);
+      if (monthlyLimit !== null) {
+        const ids = keys.map(({ id }) => id);
+        await beginCounter(tx, accountCounter(account), month, ids);
+      } else {
+        const limited = keys.filter(({ tier }) => TIER_LIMITS[tier] !== null);
+        const counters = limited.map(({ id }) => ({ slot: quotaSlot(id), keyId: id, period: month }));
+        for (const { keyId } of counters.sort(inSlots)) await beginCounter(tx, keyId, month, [keyId]);
+      }
       await storeNote(tx, audit, row);
       return { record: accountOf(row), version };
     }) as Promise<{ record: AccountRecord; version: number } | undefined>;
@@ -264,7 +269,10 @@ export function removeGrants(account: string, user: string, endedBeforeMs: numbe
   };
 }
 
-/** Removes all grants of a user, which end with it. Resolves with the new version of the keys, too, where there were any. */
+/**
+ * Removes all grants of a user, which end with it. Resolves with the new version of the keys, too, where there were any. As in every
+ * other change of keys the version is locked before them; an erasure of somebody without grants does not lock it.
+ */
 export function endGrants(
   account: string,
   user: string,
@@ -276,16 +284,20 @@ export function endGrants(
       const tx = transaction as unknown as Sql;
       const isOfUser = tx`slot = ${DIRECTORY_SLOT} AND account = ${account} AND bound_user = ${user}`;
       const counts = tx`revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ${nowMs})`;
-      const grants = await rowsOf(
-        (ticket) => tx<(Ticketed & { counts: boolean })[]>`
-          DELETE FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NOT NULL
-          RETURNING ${ticket}::bigint AS ticket, ${counts} AS counts`,
+      const [{ found }] = await answerOf(
+        (ticket) => tx<(Ticketed & { found: boolean })[]>`
+          SELECT ${ticket}::bigint AS ticket,
+            EXISTS (SELECT FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NOT NULL) AS found`,
       );
+      const version = found ? await bumpVersion(tx) : undefined;
+      const removing = (ticket: number) => tx<(Ticketed & { counts: boolean })[]>`
+        DELETE FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NOT NULL
+        RETURNING ${ticket}::bigint AS ticket, ${counts} AS counts`;
+      const grants = found ? await rowsOf(removing) : [];
       const keys = await rowsOf(
         (ticket) => tx<Ticketed[]>`
           SELECT ${ticket}::bigint AS ticket FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NULL AND ${counts}`,
       );
-      const version = grants.length > 0 ? await bumpVersion(tx) : undefined;
       const connections = grants.filter((grant) => grant.counts).length;
       await storeNote(tx, audit, grants.length > 0);
       return { outcome: { connections, removed: grants.length, keysLeft: keys.length }, version };
@@ -376,23 +388,38 @@ export function readDailyUsage(
   };
 }
 
-/** Everything goes into the key's own slot. A key without a limit may use any slot: readers add up all slots. */
+/**
+ * Everything goes into the key's own slot. A key without a limit may use any slot: readers add up all slots. All days are locked before
+ * all months, as by groups; the account is counted where it has a counter.
+ */
 export function addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Query<void> {
   const slot = quotaSlot(key.id);
+  const whole = accountCounter(key.account);
+  const months = new Map<string, number>();
+  for (const { day, count } of days) {
+    assert(count > 0, "only what was used is added");
+    const month = day.slice(0, "YYYY-MM".length);
+    months.set(month, (months.get(month) ?? 0) + count);
+  }
+  const ofMonths = (keyId: string) =>
+    [...months].map(([period, count]) => ({ slot: quotaSlot(keyId), keyId, period, count }));
   return async (sql) => {
     await sql.begin(async (transaction) => {
-      for (const { day, count } of days) {
-        assert(count > 0, "only what was used is added");
+      for (const { day, count } of days.toSorted((a, b) => compare(a.day, b.day)))
         await transaction`
           INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
           VALUES (${slot}, ${count}, ${key.id}, ${day})
           ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`;
-        if (TIER_LIMITS[key.tier] === null) continue;
-        await transaction`
-          INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
-          VALUES (${slot}, ${count}, ${key.id}, ${day.slice(0, "YYYY-MM".length)})
-          ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`;
-      }
+      for (const one of [...ofMonths(key.id), ...ofMonths(whole)].sort(inSlots))
+        if (one.keyId === whole || TIER_LIMITS[key.tier] === null)
+          await transaction`
+            UPDATE sideband.month_counters SET used = used + ${one.count}
+            WHERE slot = ${one.slot} AND key_id = ${one.keyId} AND month = ${one.period}`;
+        else
+          await transaction`
+            INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
+            VALUES (${one.slot}, ${one.count}, ${one.keyId}, ${one.period})
+            ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`;
     });
   };
 }
