@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { until } from "../fixtures/waiting.ts";
 
-interface HeardEvent {
+export interface HeardEvent {
   readonly id: string;
   readonly user_id: string;
   readonly project: string | null;
+  readonly place?: string;
   readonly label: string | null;
   readonly kind: string;
   readonly written_by: string | null;

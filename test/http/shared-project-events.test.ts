@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { rowsOf } from "../fixtures/fields.ts";
-import { listenTo } from "./event-stream.ts";
+import { type HeardEvent, listenTo } from "./event-stream.ts";
 import { type Answer, problemCode, sharedRunning, startRunning } from "./running-service.ts";
 
 const running = sharedRunning(() => startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false }));
@@ -30,7 +30,7 @@ test("an event of a shared fact reaches each member once, with who wrote it, and
     listen(""),
   ]);
   ok(await encode("bo", "heard", "one", { written_by: "codex" }));
-  const seen = (heard: any[]) =>
+  const seen = (heard: readonly HeardEvent[]) =>
     heard.map(({ user_id, project, place, kind }) => [user_id, project, place, kind]);
   const expected = [["bo", "heard", "shared", "written"]];
   for (const listener of [ada, bo, all]) assert.deepEqual(seen(await listener.until(1)), expected);
@@ -123,7 +123,7 @@ test("sharing with taking beside a rollback of the same person loses nothing, an
     const { revisions } = ok(
       await call("GET", `/facts/history?user_id=bo&label=PROJ.goal&project=${project}`),
     );
-    assert.ok(revisions.every(({ user_id }: any) => user_id === user));
+    assert.ok(revisions.every(({ user_id }: Record<string, unknown>) => user_id === user));
     assert.doesNotMatch((await call("GET", `/users/export?user_id=${user}`)).text, /PROJ\.goal/);
   }
 });

@@ -22,7 +22,7 @@ function team(...members: string[]) {
     call("GET", `${path}?${new URLSearchParams({ project, ...query })}`, undefined, key);
   /** Without the person's own, which further tests have written, too. */
   const facts = async (user_id: string) =>
-    (ok(await get("/facts", { user_id, details: "true" })).facts as any[]).flatMap(
+    (ok(await get("/facts", { user_id, details: "true" })).facts as Record<string, unknown>[]).flatMap(
       ({ label, value, place, user_id: author }) =>
         place === "person" ? [] : [[label, value, place, author].filter(Boolean).join(" ")],
     );
@@ -61,7 +61,10 @@ test("members read and write the same facts; what is a person's, or a worktree's
   );
   const { changes } = ok(await get("/users/history", { user_id: "ada" }));
   assert.ok(
-    changes.some((one: any) => one.place === "shared" && one.user_id === "bo" && one.was === "Ship it"),
+    changes.some(
+      (one: Record<string, unknown>) =>
+        one.place === "shared" && one.user_id === "bo" && one.was === "Ship it",
+    ),
   );
   const found = ok(await get("/facts/find", { user_id: "bo", q: "ship" })).facts[0];
   assert.deepEqual([found.place, found.user_id], ["shared", "bo"]);
@@ -120,13 +123,11 @@ test("a removed member reads and writes nothing from the next call on, and a nam
       "400 invalid_request",
       bad,
     );
-  for (const user_id of ["\u0001project\u0001" + project, "\u0002"])
+  const hidden = `\u0001project\u0001${project}`;
+  for (const user_id of [hidden, "\u0002"])
     assert.equal(problemCode(await encode(user_id, "PROJ.goal", "x")), "400 invalid_request");
-  for (const user_id of [`\u0001project\u0001${project}`])
-    assert.equal(
-      problemCode(await call("GET", `/facts?${new URLSearchParams({ user_id })}`)),
-      "400 invalid_request",
-    );
+  const found = await call("GET", `/facts?${new URLSearchParams({ user_id: hidden })}`);
+  assert.equal(problemCode(found), "400 invalid_request");
 });
 
 test("rights: a bound key, one without the group, one that only reads, members that only read", async () => {
@@ -147,10 +148,14 @@ test("rights: a bound key, one without the group, one that only reads, members t
   const eve = await create({ user: "eve" });
   assert.equal(problemCode(await call("GET", `/projects/${project}`, undefined, eve)), "404 not_found");
   assert.ok(
-    !ok(await call("GET", "/projects", undefined, eve)).projects.some((p: any) => p.project === project),
+    !ok(await call("GET", "/projects", undefined, eve)).projects.some(
+      (p: Record<string, unknown>) => p.project === project,
+    ),
   );
   assert.ok(
-    ok(await call("GET", "/projects", undefined, bo)).projects.some((p: any) => p.project === project),
+    ok(await call("GET", "/projects", undefined, bo)).projects.some(
+      (p: Record<string, unknown>) => p.project === project,
+    ),
   );
   const users = await create({ groups: "USER" });
   assert.deepEqual(ok(await get("/facts", { user_id: "bo" }, users)).facts, []);
@@ -339,7 +344,7 @@ test("who has forgotten or renamed a shared fact is told, until that person is e
     ),
   );
   const changes = async () =>
-    (ok(await get("/users/history", { user_id: "bo" })).changes as any[])
+    (ok(await get("/users/history", { user_id: "bo" })).changes as Record<string, unknown>[])
       .filter(({ kind }) => kind !== "written")
       .map(({ label, kind, user_id: by }) => [label, kind, by]);
   const told = [
@@ -347,7 +352,7 @@ test("who has forgotten or renamed a shared fact is told, until that person is e
     ["PROJ.goal", "forgotten", "dora"],
   ];
   assert.deepEqual((await changes()).sort(), told);
-  const own = (await get("/users/history", { user_id: "dora" })).json.changes as any[];
+  const own = (await get("/users/history", { user_id: "dora" })).json.changes as Record<string, unknown>[];
   assert.deepEqual(
     own.filter(({ kind, place }) => kind === "forgotten" && place !== "shared").map(({ user_id: by }) => by),
     [undefined],

@@ -95,6 +95,10 @@ export const peer: Peer = {
 async function binaries(place: Place): Promise<string> {
   const from = dirname(dirname((await embeddedBinaries()).initdb));
   const to = join(dirname(place.folder), "postgres");
-  if (!existsSync(to)) cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+  if (!existsSync(to)) {
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+    // Installed with a umask of 077, they would be root's alone.
+    execFileSync("chmod", ["-R", "a+rX", to]);
+  }
   return join(to, "bin");
 }

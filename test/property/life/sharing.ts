@@ -109,7 +109,7 @@ export function labelsAt(users: Users, user: string, place: string): Set<string>
 interface Account {
   readonly users: Users;
   readonly sharings: Sharings;
-  readonly made: { make(user: string, label: string): void };
+  readonly made: { make(user: string, label: string): void; has(user: string, label: string): boolean };
 }
 
 /** Some of a person's facts, or all of a team's, to where there is nothing on their labels; the labels of the facts. */
@@ -129,7 +129,8 @@ function moveLives(
     if (there.present === undefined && there.past.length === 0) continue;
     target.set(`${life.label} ${to.place}`, there);
     users.set(to.user, target);
-    if (!isListed(life.label)) made.make(to.user, life.label);
+    // What was made stays made where it goes, also if the account has declared it since.
+    if (!isListed(life.label) || made.has(from.user, life.label)) made.make(to.user, life.label);
     if (there.present !== undefined) moved.push(life.label);
   }
   return moved.sort();
