@@ -33,7 +33,7 @@ export function erasuresIn(text: string, sinceMs = 0): Erasure[] {
   const lines = text.split("\n").flatMap((line) => entryOf(line) ?? []);
   const wanted = new Map<string, Erasure>();
   const want = (erasure: Erasure) => {
-    const name = nameOf(erasure);
+    const name = hashNameOf(erasure);
     const known = wanted.get(name);
     wanted.set(name, known === undefined ? erasure : { ...erasure, except: inBoth(known, erasure) });
   };
@@ -49,7 +49,7 @@ export function erasuresIn(text: string, sinceMs = 0): Erasure[] {
     }
     const { keyId, hash, to, staying } = entry;
     for (const target of to) {
-      const erased = wanted.get(nameOf({ keyId, hash: target }));
+      const erased = wanted.get(hashNameOf({ keyId, hash: target }));
       if (erased !== undefined) want({ ...erased, hash, except: inEither(erased.except, staying) });
     }
   }
@@ -76,7 +76,7 @@ function exceptionOf(values: ReadonlySet<string> | undefined): string {
   return values === undefined ? "" : ` -${[...values].join(",")}`;
 }
 
-function nameOf({ keyId, hash }: Pick<Erasure, "keyId" | "hash">): string {
+function hashNameOf({ keyId, hash }: Pick<Erasure, "keyId" | "hash">): string {
   return `${keyId} ${hash}`;
 }
 

@@ -8,12 +8,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { labelPatterns } from "../../../src/base/label-patterns.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { erasuresIn, lineOf } from "../../../src/memory/erasure-lines.ts";
 import { eraseAgain, notedErasures } from "../../../src/memory/erasures.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
+import { Labels } from "../../../src/memory/labels.ts";
 import type { Change, MoveChange, Store } from "../../../src/memory/ports.ts";
+import type { MemoryServices } from "../../../src/memory/services.ts";
 import { projectUser, sharedPlace } from "../../../src/memory/shared-places.ts";
+import { writtenBy } from "../../../src/memory/write-view.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, temporaryStore } from "./memory-services.ts";
@@ -133,10 +137,10 @@ test("what was erased before a move, or elsewhere, or was never moved, stays in 
 });
 
 test("what was taken into a shared project and erased there does not come back, and what stayed does", async (context) => {
-  const take = (isMeant: (label: string) => boolean): MoveChange => ({
-    ...moved("path", sharedPlace("path")),
-    only: { isMeant, named: [] },
-  });
+  const take = (isMeant: (label: string) => boolean): MoveChange => {
+    const only = { isMeant, named: [] };
+    return { ...moved("path", sharedPlace("path")), only };
+  };
   const taken = (isMeant: (label: string) => boolean) =>
     leftInBackup(context, async ({ noted, later }) => {
       await write(noted, "ada", take(isMeant), true);
@@ -220,4 +224,13 @@ test("a move that cannot be noted is refused, and its line has no name and no la
   const failing = notedErasures(store, { keyRing, clock, add: () => Promise.reject(new Error("ENOSPC")) });
   await assert.rejects(write(failing, "bob", moved("weft", "loom")), { code: "store_unavailable" });
   assert.deepEqual(await store.listPlaces(ACCOUNT, "bob"), ["", "weft", "weft/tree"]);
+});
+
+test("a move that its author may not make is not noted", async (context) => {
+  const { noted, lines } = await setUp(context);
+  await write(noted, "ada", set("loom", "PROJ.goal", "hers"));
+  const services = { store: noted, labels: new Labels(noted) } as Partial<MemoryServices> as MemoryServices;
+  const { store } = writtenBy(services, { user: null, write: labelPatterns(["PREF.*"]) });
+  await assert.rejects(write(store, "ada", moved("loom", "weft")), { code: "label_not_allowed" });
+  assert.deepEqual(lines, []);
 });
