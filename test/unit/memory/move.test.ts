@@ -220,12 +220,15 @@ for (const [what, change, difference] of [
   ["a key that was changed", (to) => to.changeKey("key1", { expiresAtMs: 9 }), "the list of keys"],
   [
     "another use of a key",
-    (to) => to.addUsage(KEY, [{ day: "2026-11-30", count: 1 }]),
+    (to) => to.raiseUsage(KEY, [{ day: "2026-11-30", count: 4 }]),
     "the use of key key1",
   ],
   [
     "a request for a key that was changed",
-    (to) => to.addKeyRequest({ ...REQUEST, status: "open" }),
+    async (to) => {
+      await to.deleteKeyRequest(REQUEST.id);
+      await to.addKeyRequest({ ...REQUEST, status: "open" });
+    },
     "the requests for keys",
   ],
 ] as const satisfies [string, Change, string][]) {
