@@ -9,7 +9,7 @@ import { JointMemory } from "../../memory/law/joint-memory.ts";
 import { applyLaw, type Decision, isWhole, readingOf, readingsOf } from "../../memory/law/law.ts";
 import type { PlacedCode, PlacedVector, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { accountCounter } from "../../memory/quota.ts";
-import type { EndedFact, KeyRecord, ProjectRecord } from "../../memory/records.ts";
+import type { EndedFact, ProjectRecord } from "../../memory/records.ts";
 import { projectUser, sharedPlace } from "../../memory/shared-places.ts";
 import { forgetNames, keepNote } from "./audit.ts";
 import {
@@ -183,23 +183,6 @@ function count(writer: Writer, { account, quota }: WriteRequest, counted: number
     at.setCount(day, at.count(day) + counted);
     return true;
   });
-}
-
-/** Adds to the counts of days and their months. */
-export function addUsage(
-  { id: keyId, account }: Pick<KeyRecord, "id" | "account">,
-  days: readonly { day: string; count: number }[],
-): Write<void> {
-  return (writer) => {
-    for (const { day, count: added } of days) {
-      assert(added > 0, "only what was used is added");
-      const month = day.slice(0, "YYYY-MM".length);
-      const whole = counterName(accountCounter(account), month);
-      for (const name of [counterName(keyId, day), counterName(keyId, month), whole]) {
-        writer.setCount(name, writer.count(name) + added);
-      }
-    }
-  };
 }
 
 /** Facts that expire, as many entries of the list of ends as are asked for. */
