@@ -79,10 +79,14 @@ test("postgres: what was used elsewhere is added to all days before all months",
   withStore(async (store, sql) => {
     const key = keyRecord("k1");
     await store.addKey(key);
-    const days = ["2026-10-01", "2026-11-02"].map((day) => ({ day, count: 1 }));
-    await store.addUsage(key, days);
+    const raise = (count: number) =>
+      store.raiseUsage(
+        key,
+        ["2026-10-01", "2026-11-02"].map((day) => ({ day, count })),
+      );
+    await raise(1);
     const rows = { held: "day_counters WHERE day = '2026-11-02'", rows: "month_counters" };
-    assert.equal(await freeDuring(sql, rows, () => store.addUsage(key, days)), 2);
+    assert.equal(await freeDuring(sql, rows, () => raise(2)), 2);
     assert.deepEqual([await store.readUsage("k1", "2026-10"), await store.readUsage("k1", MONTH)], [2, 2]);
   }));
 

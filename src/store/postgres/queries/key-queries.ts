@@ -18,7 +18,6 @@ import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { storeNote } from "./audit-queries.ts";
 import { inSlots } from "./group-counts.ts";
-import { compare } from "./group-locks.ts";
 import { decideKeyRequest } from "./key-request-queries.ts";
 
 /** Notified at every change of a key or label. The payload is empty: nodes read the version from the settings table. */
@@ -129,11 +128,14 @@ export function changeAccount(
   monthlyLimit: number | null,
   month: string,
   audit?: AuditNote,
+  onlyNew = false,
 ): Query<{ record: AccountRecord; version: number } | undefined> {
   return (sql) =>
     sql.begin(async (transaction) => {
       const tx = transaction as unknown as Sql;
       const version = await bumpVersion(tx);
+      const known = onlyNew ? await readAccount(account)(tx) : undefined;
+      if (known?.monthlyLimit !== undefined) return { record: known, version };
       const [row] = await rowsOf(
         (ticket) => tx<AccountRow[]>`
           UPDATE sideband.accounts SET monthly_limit = ${monthlyLimit}
@@ -143,20 +145,32 @@ export function changeAccount(
       if (row === undefined) return undefined;
       const keys = await listKeys(account)(tx);
       if (monthlyLimit !== null) {
-        const ids = keys.map(({ id }) => id);
-        await beginCounter(tx, accountCounter(account), month, ids);
+        const keyIds = keys.map(({ id }) => id);
+        await beginCounter(tx, { counter: accountCounter(account), month, keyIds });
       } else {
         const limited = keys.filter(({ tier }) => TIER_LIMITS[tier] !== null);
         const counters = limited.map(({ id }) => ({ slot: quotaSlot(id), keyId: id, period: month }));
-        for (const { keyId } of counters.sort(inSlots)) await beginCounter(tx, keyId, month, [keyId]);
+        for (const { keyId } of counters.sort(inSlots))
+          await beginCounter(tx, { counter: keyId, month, keyIds: [keyId] });
       }
       await storeNote(tx, audit, row);
       return { record: accountOf(row), version };
     }) as Promise<{ record: AccountRecord; version: number } | undefined>;
 }
 
+interface CounterStart {
+  readonly counter: string;
+  readonly month: string;
+  readonly keyIds: string[];
+  /** What was added to their days in this transaction. */
+  readonly added?: number;
+}
+
 /** Counts from what these keys have used in the month; a counter that is there already may know more. */
-async function beginCounter(tx: Sql, counter: string, month: string, keyIds: string[]): Promise<void> {
+export async function beginCounter(
+  tx: Sql,
+  { counter, month, keyIds, added = 0 }: CounterStart,
+): Promise<void> {
   const [{ used }] = await answerOf(
     (ticket) => tx<(Ticketed & { used: number })[]>`
       SELECT ${ticket}::bigint AS ticket, coalesce(sum(used), 0)::bigint AS used FROM sideband.day_counters
@@ -165,7 +179,7 @@ async function beginCounter(tx: Sql, counter: string, month: string, keyIds: str
   await tx`
     INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
     VALUES (${quotaSlot(counter)}, ${used}, ${counter}, ${month})
-    ON CONFLICT (slot, key_id, month) DO UPDATE SET used = greatest(c.used, excluded.used)`;
+    ON CONFLICT (slot, key_id, month) DO UPDATE SET used = greatest(c.used + ${added}, excluded.used)`;
 }
 
 /** Resolves with the new version of the keys. */
@@ -244,7 +258,7 @@ export function changeKey(
       );
       const { tier, month } = change;
       if (row !== undefined && tier !== undefined && month !== undefined && TIER_LIMITS[tier] !== null)
-        await beginCounter(tx, id, month, [id]);
+        await beginCounter(tx, { counter: id, month, keyIds: [id] });
       await storeNote(tx, audit, row);
       return row && { record: keyOf(row), version };
     }) as Promise<{ record: KeyRecord; version: number } | undefined>;
@@ -385,41 +399,5 @@ export function readDailyUsage(
         ORDER BY day`,
     );
     return rows.flatMap(({ day, count }) => (day === null ? [] : [{ day, count }]));
-  };
-}
-
-/**
- * Everything goes into the key's own slot. A key without a limit may use any slot: readers add up all slots. All days are locked before
- * all months, as by groups; the account is counted where it has a counter.
- */
-export function addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Query<void> {
-  const slot = quotaSlot(key.id);
-  const whole = accountCounter(key.account);
-  const months = new Map<string, number>();
-  for (const { day, count } of days) {
-    assert(count > 0, "only what was used is added");
-    const month = day.slice(0, "YYYY-MM".length);
-    months.set(month, (months.get(month) ?? 0) + count);
-  }
-  const ofMonths = (keyId: string) =>
-    [...months].map(([period, count]) => ({ slot: quotaSlot(keyId), keyId, period, count }));
-  return async (sql) => {
-    await sql.begin(async (transaction) => {
-      for (const { day, count } of days.toSorted((a, b) => compare(a.day, b.day)))
-        await transaction`
-          INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
-          VALUES (${slot}, ${count}, ${key.id}, ${day})
-          ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`;
-      for (const one of [...ofMonths(key.id), ...ofMonths(whole)].sort(inSlots))
-        if (one.keyId === whole || TIER_LIMITS[key.tier] === null)
-          await transaction`
-            UPDATE sideband.month_counters SET used = used + ${one.count}
-            WHERE slot = ${one.slot} AND key_id = ${one.keyId} AND month = ${one.period}`;
-        else
-          await transaction`
-            INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
-            VALUES (${one.slot}, ${one.count}, ${one.keyId}, ${one.period})
-            ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`;
-    });
   };
 }
