@@ -1,4 +1,7 @@
-/** The lines of an import that are no user's: keys, labels, shared projects, and requests for keys. */
+/**
+ * The lines of an import that are no user's: keys, labels, shared projects, and requests for keys. What is there already stays, and an
+ * import may be repeated: the store decides it in the write, since others may change the same meanwhile.
+ */
 
 import { CHANNEL_COUNT } from "../base/limits.ts";
 import type { AccountLine, DayUsage, ExportLine, LabelLine, ProjectLine } from "./export-lines.ts";
@@ -58,13 +61,7 @@ export async function importKey(
   const outcome = await store.addKey(key);
   const known = outcome === "added" ? key : await store.findKey(hash);
   if (known === undefined) return { leftOut: `the key ${id} of account ${account}: another key has this id` };
-  // Only what is missing: an import may be repeated.
-  const counts = new Map(
-    (await store.readDailyUsage(known.id, ...ALL_DAYS)).map(({ day, count }) => [day, count]),
-  );
-  const missing = usage.map(({ day, count }) => ({ day, count: count - (counts.get(day) ?? 0) }));
-  const added = missing.filter(({ count }) => count > 0);
-  if (added.length > 0) await store.addUsage(known, added);
+  if (usage.length > 0) await store.raiseUsage(known, usage);
   return { keys: outcome === "added" ? 1 : 0 };
 }
 
@@ -76,11 +73,9 @@ export async function importAccount(
 ): Promise<Imported> {
   if (strict) await store.changeStrict(account, true);
   if (monthlyLimit === undefined) return {};
-  const known = await store.readAccount(account);
-  if (known === undefined) return { leftOut: `the limit of account ${account}: it has no key` };
-  if (known.monthlyLimit === undefined)
-    await store.changeAccount(account, monthlyLimit, quotaWindow(nowMs).month);
-  return {};
+  const { month } = quotaWindow(nowMs);
+  const record = await store.changeAccount(account, monthlyLimit, month, undefined, true);
+  return record === undefined ? { leftOut: `the limit of account ${account}: it has no key` } : {};
 }
 
 /** A label that the account has already stays as it is. */
@@ -109,23 +104,20 @@ export async function importLabel(
 
 /** One that the account shares already stays as it is. */
 export async function importProject(store: Store, { account, project }: ProjectLine): Promise<Imported> {
-  const known = await store.readProjects(account);
-  if (known.some((other) => other.project === project.project)) return {};
   const { project: name, members, access, createdAtMs } = project;
-  const record = await store.changeProject(account, { project: name, members, access, createdAtMs });
+  const change = { project: name, members, access, createdAtMs, onlyNew: true } as const;
+  const record = await store.changeProject(account, change);
   return record === undefined
     ? { leftOut: `the shared project ${name} of account ${account}: there is no room` }
     : {};
 }
 
-/** Texts that PostgreSQL cannot hold, or that mislead the operator, are left out. */
-export async function importRequest(store: Store, line: KeyRequest, known: Set<string>): Promise<Imported> {
+/** One that is known stays as it is. Texts that PostgreSQL cannot hold, or that mislead the operator, are left out. */
+export async function importRequest(store: Store, line: KeyRequest): Promise<Imported> {
   const found = requestTextsFault(line);
   if (found !== undefined)
     return { leftOut: `the request ${line.id} for a key: ${found.param} ${found.fault}` };
   const { id, name, email, purpose, tier, createdAtMs, status, decidedAtMs, keyId } = line;
-  if (known.has(id)) return {};
-  known.add(id);
-  await store.addKeyRequest({ id, name, email, purpose, tier, createdAtMs, status, decidedAtMs, keyId });
-  return { requests: 1 };
+  const request = { id, name, email, purpose, tier, createdAtMs, status, decidedAtMs, keyId };
+  return { requests: (await store.addKeyRequest(request)) ? 1 : 0 };
 }

@@ -209,11 +209,13 @@ export class Labels {
   }
 
   #read(account: string): MaybePromise<AccountLabels> {
+    const version = this.#version;
     return andThen(this.#store.readStrict(account), (isStrict) =>
       andThen(this.#store.readLabels(account), (records) => {
         const isPlain = records.length === 0 && !isStrict;
         const labels = isPlain ? STANDARD_LABELS : new AccountLabels(records, isStrict);
-        this.#cache.set(account, labels);
+        // Labels that were changed meanwhile may have been read as they were before.
+        if (version === this.#version) this.#cache.set(account, labels);
         return labels;
       }),
     );

@@ -12,6 +12,7 @@ import { DEMO_ACCOUNT } from "./demo.ts";
 import { allFreeLabels } from "./free-label-list.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { ALL_DAYS } from "./import-settings.ts";
+import { type AccountLabels, Labels } from "./labels.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
 import type { AuditNote, AuditQuery, KeyRequest } from "./records.ts";
 import { accountsWithKeys, exportLines, inBatches, lineImporter } from "./transfer.ts";
@@ -90,6 +91,7 @@ export async function compareStores(
     check(`strict account ${account}`, await from.readStrict(account), await to.readStrict(account));
   };
   for (const account of await accountsWithKeys(from)) await checkAccount(account);
+  const labels = new Labels(from);
   let users = 0;
   let facts = 0;
   await inBatches(from.walkUsers(), async ({ account, userId }) => {
@@ -102,8 +104,9 @@ export async function compareStores(
     users += 1;
     facts += before?.facts.length ?? 0;
     check(`user ${userId} of account ${account}`, contentOf(before), contentOf(after));
+    const known = await labels.of(account);
     const [described, copied] = await Promise.all(
-      [from, to].map((store) => descriptionsIn(store, account, userId)),
+      [from, to].map((store) => descriptionsIn(store, { account, userId }, known)),
     );
     check(`the labels of user ${userId} of account ${account}`, described, copied);
     options.step();
@@ -134,10 +137,15 @@ function sortRequests(requests: readonly KeyRequest[]): { sound: KeyRequest[]; l
   return { sound, leftOut };
 }
 
-/** Of the labels that a person has made. */
-async function descriptionsIn(store: Store, account: string, userId: string): Promise<unknown> {
-  const labels = await allFreeLabels(store, { account, userId }, () => setImmediate());
-  return [...labels.values()].map(({ label, description }) => [label, description]);
+/** Of the labels that a person has made. Those that the account has declared since are the account's in the copy. */
+async function descriptionsIn(
+  store: Store,
+  user: { readonly account: string; readonly userId: string },
+  known: AccountLabels,
+): Promise<unknown> {
+  const labels = await allFreeLabels(store, user, () => setImmediate());
+  const own = [...labels.values()].filter(({ label }) => known.find(label) === undefined);
+  return own.map(({ label, description }) => [label, description]);
 }
 
 /** What must be the same: facts and history with their times and writers, in the order in which they were written. */

@@ -371,12 +371,13 @@ export interface KeyStore {
   addKey(record: KeyRecord, approval?: KeyApproval, audit?: AuditNote): Promise<AddKeyOutcome>;
   changeKey(id: string, change: KeyChange, audit?: AuditNote): Promise<KeyRecord | undefined>;
   readAccount(account: string): MaybePromise<AccountRecord | undefined>;
-  /** Limits an account that exists as a whole, or no more (null). What its keys have used in the month counts. */
+  /** Limits an account that exists as a whole, or no more (null). What its keys have used in the month counts. `onlyNew`: a limit that is there stays. */
   changeAccount(
     account: string,
     monthlyLimit: number | null,
     month: string,
     audit?: AuditNote,
+    onlyNew?: boolean,
   ): Promise<AccountRecord | undefined>;
   /** Replaces a grant that is still as it was `before`, and whose key is not revoked; false where it is not. */
   changeGrant(id: string, before: KeyGrant, after: KeyGrant): Promise<boolean>;
@@ -398,9 +399,10 @@ export interface KeyStore {
   readUsage(keyId: string, month: string): MaybePromise<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
   readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]>;
-  /** Adds to what a key has used: for moving from one store to another. */
-  addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void>;
-  addKeyRequest(request: KeyRequest): Promise<void>;
+  /** Raises what a key has used on days to these counts, where it is less: for moving from one store to another. */
+  raiseUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void>;
+  /** False where one has the id, which stays as it is. */
+  addKeyRequest(request: KeyRequest): Promise<boolean>;
   listKeyRequests(): Promise<KeyRequest[]>;
   /** Decides an open request; undefined where there is none, or where it is decided already. */
   decideKeyRequest(

@@ -17,13 +17,14 @@ import type { ProjectChange, ProjectRecord } from "./records.ts";
  */
 export function changedProject(
   known: ProjectRecord | undefined,
-  { project, createdAtMs, members, access, leaver }: ProjectChange,
+  { project, createdAtMs, members, access, onlyNew, leaver }: ProjectChange,
   count: number,
 ): ProjectRecord | undefined {
   if (leaver !== undefined) {
     if (!known?.members?.includes(leaver)) return undefined;
     return { ...known, members: known.members.filter((member) => member !== leaver) };
   }
+  if (known !== undefined && onlyNew) return known;
   if (known === undefined && count >= SHARED_PROJECTS_MAX) return undefined;
   const before = known ?? { project, members: null, access: "write" as const, createdAtMs };
   return {

@@ -140,9 +140,12 @@ export interface ProjectRecord {
   readonly createdAtMs: number;
 }
 
-/** What is made, or changed, of a shared project; or, with `leaver`, who is no member any more, and nothing else. */
+/**
+ * What is made, or changed, of a shared project; with `onlyNew` one that is there stays as it is; or, with `leaver`, who is no member
+ * any more, and nothing else.
+ */
 export type ProjectChange = Pick<ProjectRecord, "project" | "createdAtMs"> &
-  Partial<Pick<ProjectRecord, "members" | "access">> & { readonly leaver?: string };
+  Partial<Pick<ProjectRecord, "members" | "access">> & { readonly onlyNew?: true; readonly leaver?: string };
 
 /** `in_use`: facts, or earlier values, are shared in it. */
 export type RemoveProjectOutcome = "removed" | "in_use" | "missing";

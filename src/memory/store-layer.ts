@@ -55,7 +55,7 @@ export class StoreLayer implements Store {
   keysVersion: Store["keysVersion"] = (...given) => this.#below.keysVersion(...given);
   readUsage: Store["readUsage"] = (...given) => this.#below.readUsage(...given);
   readDailyUsage: Store["readDailyUsage"] = (...given) => this.#below.readDailyUsage(...given);
-  addUsage: Store["addUsage"] = (...given) => this.#below.addUsage(...given);
+  raiseUsage: Store["raiseUsage"] = (...given) => this.#below.raiseUsage(...given);
   addKeyRequest: Store["addKeyRequest"] = (...given) => this.#below.addKeyRequest(...given);
   listKeyRequests: Store["listKeyRequests"] = () => this.#below.listKeyRequests();
   decideKeyRequest: Store["decideKeyRequest"] = (...given) => this.#below.decideKeyRequest(...given);

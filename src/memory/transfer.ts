@@ -232,7 +232,6 @@ export function lineImporter(
   store: Store,
   { nowMs, withKeys = false }: LineImportOptions,
 ): (text: string) => Promise<Imported> {
-  let requestIds: Promise<Set<string>> | undefined;
   const labels = new Labels(store);
   const isThere = accountsThere(store);
   const turns = new FairTurns();
@@ -268,8 +267,7 @@ export function lineImporter(
       await inSlices(checkUserLine(ofUser, known, !withKeys && known.isStrict), turn);
       return { facts: await importUserLine(store, ofUser, { labels: known, nowMs, turn }) };
     }
-    requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));
-    return importRequest(store, line.request, await requestIds);
+    return importRequest(store, line.request);
   };
 }
 

@@ -163,6 +163,11 @@ export async function importUserLine(
   if (lives.length === 0) return 0;
   const changes = [{ kind: "import", lives } as const];
   const outcome = await store.write({ account, userId, changes, places: [], nowMs });
+  if (outcome.outcome === "label_gone")
+    throw new Failure(
+      "unknown_label",
+      `The label ${outcome.label} has just been removed. Import the line again.`,
+    );
   assert(outcome.outcome === "stored" && outcome.report?.imported !== undefined, "an import is reported");
   return outcome.report.imported;
 }

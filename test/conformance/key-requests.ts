@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { KeyRecord, KeyRequest } from "../../src/memory/records.ts";
+import { rowsOf } from "../fixtures/fields.ts";
 import { checksOf, keyRecord, NOW, type StoreUnderTest, write } from "./store-under-test.ts";
 
 export function keyRequest(id: string): KeyRequest {
@@ -30,6 +31,17 @@ export function keyRequestConformance(name: string, open: () => Promise<StoreUnd
     assert.equal((await store.decideKeyRequest("r1", decision))?.status, "approved");
     assert.equal(await store.decideKeyRequest("r1", { ...decision, status: "declined" }), undefined);
     assert.equal(await store.decideKeyRequest("r2", decision), undefined);
+  });
+
+  check("a key request that comes again changes nothing", async ({ store }) => {
+    const request = keyRequest("r1");
+    assert.deepEqual(await Promise.all([store.addKeyRequest(request), store.addKeyRequest(request)]), [
+      true,
+      false,
+    ]);
+    await store.decideKeyRequest("r1", { status: "declined", decidedAtMs: NOW, keyId: null });
+    assert.equal(await store.addKeyRequest(request), false);
+    assert.deepEqual(rowsOf(await store.listKeyRequests(), "id", "status"), [["r1", "declined"]]);
   });
 
   check("a key request is deleted once, open or decided", async ({ store }) => {

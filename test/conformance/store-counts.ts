@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import type { Store } from "../../src/memory/ports.ts";
 import { exportLines } from "../../src/memory/transfer.ts";
 import { briefly, labelAt, viewOf } from "../fixtures/views.ts";
 import { checksOf, forgottenIn, keyRecord, NOW, type StoreUnderTest, write } from "./store-under-test.ts";
@@ -59,14 +60,14 @@ export function storeCountsConformance(name: string, open: () => Promise<StoreUn
     assert.equal(await store.readUsage("big", "2026-10"), 2);
   });
 
-  check("what a key has used elsewhere is added, for its days and months, and counts", async ({ store }) => {
+  check("what a key has used elsewhere is there, for its days and months, and counts", async ({ store }) => {
     const key = keyRecord("key1");
     await store.addKey(key);
     const days = [
       { day: "2026-10-31", count: 3 },
       { day: "2026-11-15", count: 9 },
     ];
-    await store.addUsage(key, days);
+    await store.raiseUsage(key, days);
     await store.write(
       write("ada", [[0, "Ada"]], {
         quota: { keyId: "key1", month: "2026-11", day: "2026-11-15", limit: 10 },
@@ -91,10 +92,35 @@ export function storeCountsConformance(name: string, open: () => Promise<StoreUn
     assert.deepEqual(used, [days[0], { day: "2026-11-15", count: 10 }]);
   });
 
+  check("what a key has used elsewhere is told as often as anybody likes, and counts once", async (under) => {
+    const { store } = under;
+    const second = await under.second?.();
+    for (const tier of ["free", "unlimited"] as const) {
+      const key = { ...keyRecord(tier), tier };
+      await store.addKey(key);
+      const quota = { ...unlimitedOn("2026-11-15"), keyId: tier, limit: tier === "free" ? 100 : null };
+      await store.write(write("ada", [[0, "Ada"]], { quota }));
+      const raise = (count: number) => (opened: Store) =>
+        opened.raiseUsage(key, [
+          { day: "2026-11-15", count },
+          { day: "2026-11-14", count: 2 },
+          { day: "2026-11-15", count },
+          { day: "2026-10-01", count: 0 },
+        ]);
+      for (const count of [7, 7, 4]) await Promise.all([store, second ?? store, store].map(raise(count)));
+      assert.deepEqual(await store.readDailyUsage(tier, "2026-01-01", "2026-12-31"), [
+        { day: "2026-11-14", count: 2 },
+        { day: "2026-11-15", count: 7 },
+      ]);
+      assert.equal(await store.readUsage(tier, "2026-11"), 9);
+    }
+    await second?.close();
+  });
+
   check("what a key without a limit used elsewhere is added to what it uses here", async ({ store }) => {
     const key = { ...keyRecord("big"), tier: "unlimited" as const };
     await store.addKey(key);
-    await store.addUsage(key, [{ day: "2026-11-14", count: 9 }]);
+    await store.raiseUsage(key, [{ day: "2026-11-14", count: 9 }]);
     await store.write(write("ada", [[0, "Ada"]], { quota: unlimitedOn("2026-11-15") }));
     assert.equal(await store.readUsage("big", "2026-11"), 10);
   });

@@ -76,6 +76,42 @@ export function storeLimitsConformance(name: string, open: () => Promise<StoreUn
     },
   );
 
+  check("a limit that comes from elsewhere is given only to an account without one", async ({ store }) => {
+    await store.addKey({ ...keyRecord("one"), tier: "unlimited" });
+    await encode(store, "ada", "one", null);
+    const bring = (limit: number) => store.changeAccount("acme", limit, MONTH, undefined, true);
+    const ends = await Promise.all([store.changeAccount("acme", 7, MONTH), bring(500)]);
+    assert.deepEqual(
+      ends.map((record) => record?.monthlyLimit),
+      [7, 7],
+    );
+    assert.equal((await store.readAccount("acme"))?.monthlyLimit, 7);
+    assert.equal(await store.readUsage(COUNTER, MONTH), 1);
+    await store.changeAccount("acme", null, MONTH);
+    assert.equal((await bring(500))?.monthlyLimit, 500);
+    await store.addKey(keyRecord("other", "globex"));
+    assert.equal((await store.changeAccount("globex", 0, MONTH))?.monthlyLimit, 0);
+    assert.equal((await store.changeAccount("globex", 9, MONTH, undefined, true))?.monthlyLimit, 0);
+    assert.equal(await store.changeAccount("nobody", 1, MONTH, undefined, true), undefined);
+  });
+
+  check("what a key used elsewhere counts against the limit of its account", async ({ store }) => {
+    for (const id of ["one", "two"]) await store.addKey({ ...keyRecord(id), tier: "unlimited" });
+    const raise = (id: string, count: number) =>
+      store.raiseUsage({ ...keyRecord(id), tier: "unlimited" }, [{ day: `${MONTH}-14`, count }]);
+    await raise("one", 2);
+    await store.changeAccount("acme", 9, MONTH);
+    assert.equal(await store.readUsage(COUNTER, MONTH), 2);
+    await encode(store, "ada", "one", 9, COUNTER);
+    await Promise.all([raise("one", 4), raise("two", 3), raise("two", 3)]);
+    assert.equal(await store.readUsage(COUNTER, MONTH), 8);
+    assert.equal((await encode(store, "ada", "two", 9, COUNTER)).outcome, "stored");
+    assert.equal((await encode(store, "ada", "two", 9, COUNTER)).outcome, "limit");
+    // Of a month in which the account has not counted yet.
+    await store.raiseUsage(keyRecord("one"), [{ day: "2026-10-31", count: 5 }]);
+    assert.equal(await store.readUsage(COUNTER, "2026-10"), 5);
+  });
+
   check("what keys used under the limit of their account counts when it is taken away", async ({ store }) => {
     await store.addKey({ ...keyRecord("one"), tier: "free" });
     await store.addKey({ ...keyRecord("two"), tier: "free" });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Change, FactChange, Store, WriteRequest } from "../../src/memory/ports.ts";
+import type { ProjectChange } from "../../src/memory/records.ts";
 import { projectUser, sharedPlace } from "../../src/memory/shared-places.ts";
 import { sharedReads } from "../../src/memory/shared-reads.ts";
 import { rowsOf } from "../fixtures/fields.ts";
@@ -48,6 +49,22 @@ export function storeSharedConformance(name: string, open: () => Promise<StoreUn
     const expected = [{ project: PROJECT, members: ["ada", "bo"], access: "read", createdAtMs: 7 }];
     assert.deepEqual(await store.readProjects("acme"), expected);
     assert.deepEqual(await (await reopen()).readProjects("acme"), expected);
+  });
+
+  check("a project that comes from elsewhere is not made where it is shared already", async ({ store }) => {
+    const share = (change: Partial<ProjectChange>) =>
+      store.changeProject("acme", { project: PROJECT, createdAtMs: 1, ...change });
+    const elsewhere = { members: null, access: "write", createdAtMs: 9, onlyNew: true } as const;
+    const closed = { project: PROJECT, members: ["ada"], access: "read" as const, createdAtMs: 1 };
+    assert.deepEqual(await Promise.all([share(closed), share(elsewhere)]), [closed, closed]);
+    assert.deepEqual(await store.readProjects("acme"), [closed]);
+    await store.removeProject("acme", PROJECT);
+    assert.deepEqual(await share(elsewhere), {
+      project: PROJECT,
+      members: null,
+      access: "write",
+      createdAtMs: 9,
+    });
   });
 
   check("an account shares so many projects, and no more", async ({ store }) => {
@@ -209,6 +226,18 @@ export function storeSharedConformance(name: string, open: () => Promise<StoreUn
     assert.equal(await store.readStamp("acme", TEAM), undefined);
     assert.equal(await store.removeProject("acme", PROJECT), "removed");
   });
+
+  check(
+    "of two values of one moment that of the project stays where a member's is taken",
+    async ({ store }) => {
+      await opened(store);
+      await store.write(shared("bo", [fact(AT, "team")]));
+      await store.write(shared("ada", [fact(PROJECT, "mine")]));
+      const terms = { places: [], shared: { project: PROJECT, isForAccount: true } } as const;
+      await store.write(shared("ada", [{ kind: "move", from: PROJECT, to: AT }], terms));
+      assert.deepEqual(await valuesOf(store), ["team bo"]);
+    },
+  );
 
   check("a name goes from present and earlier values, and nothing else does", async ({ store, reopen }) => {
     await opened(store);

@@ -56,6 +56,13 @@ test("every write that is repeated under its Idempotency-Key is answered as befo
     batch.facts.map(({ previous }: { previous: object | null }) => previous === null),
     [false, true],
   );
+  ok(await encode(user_id, "TASK.owner", "Grace", { ttl_s: 1 }));
+  clock.ms += 2_000;
+  const overEnded = [
+    { label: "TASK.current", value: "tests" },
+    { label: "TASK.owner", value: "Ada" },
+  ];
+  await repeated("/encode/batch", { user_id, facts: overEnded, details }, other);
   const list = { user_id, label: "PREF.tools", details };
   const added = await repeated("/facts/append", { ...list, item: "cargo", ttl_s: 600 }, other);
   assert.match(added.value, /^jq; npm; git; later \d+; .*cargo$/);
@@ -95,4 +102,64 @@ test("a repeated write does not bring back what was forgotten, nor show it", asy
     assert.ok(!answer.text.includes(secret));
   }
   assert.deepEqual(ok(await get("/facts", { user_id })).facts, []);
+});
+
+test("a repeated write in a shared project shows nothing that was forgotten there, nor what its caller does not share any more", async () => {
+  const secret = "a value of the team that was forgotten";
+  const share = (project: string, members: string[]) =>
+    memory.running.call("PUT", `/projects/${project}`, { body: { shared: true, members } });
+  const ways: Record<string, (project: string) => Promise<unknown>> = {
+    forgotten: async (project) => {
+      for (const label of ["PROJ.goal", "PROJ.stack", "PROJ.status"])
+        ok(await memory.remove("/facts", { user_id: "ada", label, project }));
+    },
+    erased: async (project) => ok(await memory.running.call("DELETE", `/projects/${project}`)),
+    given: async (project) => {
+      ok(
+        await memory.running.call("PUT", `/projects/${project}`, { body: { shared: false, give_to: "ada" } }),
+      );
+      ok(await memory.remove("/users", { user_id: "ada" }));
+    },
+    removed: async (project) => ok(await share(project, ["ada"])),
+  };
+  for (const [way, go] of Object.entries(ways)) {
+    const project = `repeats-${way}`;
+    const at = { user_id: "bo", project, details: true };
+    ok(await share(project, ["ada", "bo"]));
+    for (const label of ["PROJ.goal", "PROJ.status"]) ok(await encode("ada", label, secret, { project }));
+    ok(await post("/facts/append", { user_id: "ada", project, label: "PROJ.stack", item: secret }));
+    ok(await encode("bo", "USER.name", "Robert"));
+    ok(await encode("bo", "USER.os", "Plan 9"));
+    const facts = [
+      { label: "USER.name", value: "Bo" },
+      { label: "PROJ.status", value: "open" },
+    ];
+    const bodies: [string, object][] = [
+      ["/encode", { ...at, label: "PROJ.goal", value: "mine" }],
+      ["/facts/append", { ...at, label: "PROJ.stack", item: "mine" }],
+      ["/encode/batch", { ...at, facts }],
+    ];
+    const all = async () => {
+      const answers = [];
+      for (const [path, body] of bodies)
+        answers.push(await post(path, body, { "idempotency-key": `${way}${path}`.replaceAll("/", "-") }));
+      return answers.map((answer) => [answer.status, answer.text]);
+    };
+    for (const [, text] of await all()) assert.ok(String(text).includes(secret), way);
+    // Without the name of whoever has written the value before.
+    const repeated = await all();
+    for (const [, text] of repeated) assert.ok(String(text).includes(secret), way);
+    // What bo forgets of his own is not what the project's answers say; the batch has both.
+    ok(await memory.remove("/facts", { user_id: "bo", label: "USER.os" }));
+    assert.deepEqual((await all()).slice(0, 2), repeated.slice(0, 2), way);
+    await go(project);
+    for (const [status, text] of await all()) {
+      assert.equal(status, 200, way);
+      assert.ok(!String(text).includes(secret), `${way}: ${text}`);
+    }
+    assert.deepEqual(
+      (await memory.factsOf("bo", { project })).map(({ value }) => value).includes(secret),
+      false,
+    );
+  }
 });

@@ -222,7 +222,7 @@ test("an encode that the monthly limit refuses is not written, and says what is 
   const { keys, store } = running.service.core;
   const { key, record } = await keys.create({ account: "spent", tier: "free" });
   const day = new Date().toISOString().slice(0, 10);
-  await store.addUsage(record, [{ day, count: 999 }]);
+  await store.raiseUsage(record, [{ day, count: 999 }]);
   const last = await post("/encode", PLAIN, key);
   assert.deepEqual([last.status, last.headers.get("x-ratelimit-remaining")], [200, "0"]);
   const refused = await post("/encode", PLAIN.replace('"Eve"', '"Mallory"'), key);
@@ -234,7 +234,7 @@ test("an encode that the monthly limit refuses is not written, and says what is 
 test("a refusal by the monthly limit says what is left at that moment, not when the request began", async (t) => {
   const { keys, store } = running.service.core;
   const { key, record } = await keys.create({ account: "raced", tier: "free" });
-  await store.addUsage(record, [{ day: new Date().toISOString().slice(0, 10), count: 1000 }]);
+  await store.raiseUsage(record, [{ day: new Date().toISOString().slice(0, 10), count: 1000 }]);
   t.mock.method(store, "readUsage", async () => 990);
   const refused = await post("/encode", PLAIN, key);
   assert.deepEqual([refused.status, refused.headers.get("x-ratelimit-remaining")], [429, "0"]);

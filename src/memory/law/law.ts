@@ -13,16 +13,14 @@ import { ALL_GROUPS } from "../../base/groups.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { Sliced } from "../../base/slices.ts";
 import { valueFault } from "../identifiers.ts";
-import { isProject, OWN_PLACE } from "../places.ts";
+import { OWN_PLACE } from "../places.ts";
 import type {
   Change,
   ErasedCounts,
   FactChange,
   FactRecord,
   MadeChange,
-  PreviousFact,
   Replay,
-  ReplayedChange,
   WriteOutcome,
   WriteReport,
   WriteRequest,
@@ -30,6 +28,7 @@ import type {
 import type { Place, ProjectRecord, UserChange } from "../records.ts";
 import { requireWritable } from "../rights.ts";
 import { isShared } from "../shared-places.ts";
+import { type KeptAnswer, keptAnswer } from "./answers.ts";
 import { requireCapacity } from "./bounds.ts";
 import type { FactName, Step, Steps } from "./found-user.ts";
 import { importSteps } from "./imports.ts";
@@ -71,8 +70,8 @@ export interface Decision {
   readonly counted: number;
   /** Something was forgotten for good: what was answered before may hold it, and goes. */
   readonly isWiped: boolean;
-  /** What the request is answered and neither it nor the numbers say. */
-  readonly answer: string | null;
+  /** Of a request with an Idempotency-Key that is stored. */
+  readonly answer: KeptAnswer | undefined;
 }
 
 /** Work on all of a user, or a place: it is not done together with other writes of the user. */
@@ -157,7 +156,7 @@ export function* applyLaw(
   { replay, used, others, gone, sharing }: Found,
 ): Sliced<Decision> {
   requireMember(request, sharing);
-  const undecided = { counted: 0, isWiped: false, answer: null };
+  const undecided = { counted: 0, isWiped: false, answer: undefined };
   if (replay === "mismatch") return { ...undecided, outcome: { outcome: "mismatch", used } };
   if (replay !== undefined) return { ...undecided, outcome: { outcome: "replayed", used, ...replay } };
   const unknown = request.changes.find((change) => isUnknown(memory, change));
@@ -217,7 +216,7 @@ export function* applyLaw(
     counted,
     // Where the last facts have expired, there may be nothing left but answers.
     isWiped: isWiped || request.changes.some(({ kind }) => kind === "erase"),
-    answer: request.idempotency === undefined ? null : keptAnswer(request, made),
+    answer: request.idempotency === undefined ? undefined : keptAnswer(request, made, memory),
   };
 }
 
@@ -407,28 +406,4 @@ function endExpired(memory: Memory, nowMs: number): UserChange[] {
 function expiredEvent({ place, label, revision, expiresAtMs }: FactRecord): UserChange {
   assert(expiresAtMs !== null, "an expired fact has a moment");
   return { place, label, revision, kind: "expired", writtenBy: null, atMs: expiresAtMs };
-}
-
-/** What neither the request nor the numbers of its answer say: when facts end, what was there before, what was read. */
-function keptAnswer({ changes, shared }: WriteRequest, made: readonly MadeChange[]): string | null {
-  const told = made.filter(({ value, number }) => value !== null || number !== undefined);
-  const isSaid =
-    // Two memories have two sequences of revisions.
-    shared === undefined &&
-    // Where the project is shared or not any more, the same request would go elsewhere now.
-    changes.every((change) => change.kind === undefined && !isProject(change.place)) &&
-    told.every(({ expiresAtMs, before, number }) => {
-      return expiresAtMs === null && before === undefined && number === undefined;
-    });
-  if (isSaid) return null;
-  const kept: ReplayedChange[] = told.map(({ before, found: _, ...change }) => ({
-    ...change,
-    previous: before === undefined ? null : previousOf(before),
-  }));
-  return JSON.stringify(kept);
-}
-
-function previousOf({ value, revision, updatedAtMs, writtenBy }: FactRecord): PreviousFact {
-  // Who has written it may be erased while the answer is kept.
-  return { value, revision, updatedAtMs, writtenBy };
 }

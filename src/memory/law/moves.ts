@@ -79,7 +79,8 @@ function movedSteps(
     return [...past.map(({ step }) => step), forgetting];
   }
   // Both places have values: those that the new place does not have are added to its history.
-  const winner = laterOf(present, atTarget.present);
+  const isOneMemory = isShared(place) === isShared(target.place);
+  const winner = laterOf(present, atTarget.present, isOneMemory);
   const missing = [...earlier, ...given(present)].filter(
     (fact) => fact !== winner && !there.some(({ value }) => value === fact.value),
   );
@@ -114,9 +115,19 @@ function termsAt(memory: Memory, from: FactName, to: FactName): FreeTerms | unde
 
 const NOBODY = { writtenBy: null, sessionId: null };
 
-function laterOf(moved: FactRecord | undefined, staying: FactRecord | undefined): FactRecord | undefined {
+/**
+ * While a clock that was set back stands still, all writes have one moment: in one memory their revisions tell which was last. A person
+ * and a project count their revisions apart, so that nothing tells it between them: what is at the target stays.
+ */
+function laterOf(
+  moved: FactRecord | undefined,
+  staying: FactRecord | undefined,
+  isOneMemory: boolean,
+): FactRecord | undefined {
   if (moved === undefined || staying === undefined) return moved ?? staying;
-  return moved.updatedAtMs > staying.updatedAtMs ? moved : staying;
+  const laterMs = moved.updatedAtMs - staying.updatedAtMs;
+  const order = laterMs === 0 && isOneMemory ? moved.revision - staying.revision : laterMs;
+  return order > 0 ? moved : staying;
 }
 
 function given<T>(value: T | undefined): T[] {

@@ -4,11 +4,12 @@ import { assert, elementAt } from "../../base/assert.ts";
 import { findChannel } from "../../base/channels.ts";
 import { atOnce, type Sliced } from "../../base/slices.ts";
 import { hasWritten } from "../../memory/audit.ts";
+import { writtenUsers } from "../../memory/law/answers.ts";
 import { JointMemory } from "../../memory/law/joint-memory.ts";
-import { applyLaw, isWhole, readingOf, readingsOf } from "../../memory/law/law.ts";
+import { applyLaw, type Decision, isWhole, readingOf, readingsOf } from "../../memory/law/law.ts";
 import type { PlacedCode, PlacedVector, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { accountCounter } from "../../memory/quota.ts";
-import type { EndedFact, KeyRecord, ProjectRecord } from "../../memory/records.ts";
+import type { EndedFact, ProjectRecord } from "../../memory/records.ts";
 import { projectUser, sharedPlace } from "../../memory/shared-places.ts";
 import { forgetNames, keepNote } from "./audit.ts";
 import {
@@ -37,15 +38,10 @@ export function writeFacts(request: WriteRequest, historyMax: number): LongWrite
   const { account } = request;
   return {
     account,
-    users: usersOf(request).map((user) => userName(account, user)),
+    users: writtenUsers(request).map((user) => userName(account, user)),
     isLong: (writer) => isLong(writer, request),
     prepare: (writer) => prepare(writer, request, historyMax),
   };
-}
-
-/** The person, and the hidden one of a project that is shared. */
-function usersOf({ userId, shared }: Pick<WriteRequest, "userId" | "shared">): string[] {
-  return shared === undefined ? [userId] : [userId, projectUser(shared.project)];
 }
 
 export function userName(account: string, userId: string): string {
@@ -58,7 +54,7 @@ function isLong(writer: Writer, request: WriteRequest): boolean {
   if (first?.kind === "import") return first.lives.length > LONG_FACTS;
   if (!isWhole(request)) return false;
   try {
-    return usersOf(request).some((user) => {
+    return writtenUsers(request).some((user) => {
       const bytes = writer.get("facts", userKey(account, user));
       const { facts, heads } = bytes === undefined ? { facts: 0, heads: 0 } : unpackUser(bytes);
       return facts + heads > LONG_FACTS;
@@ -86,8 +82,7 @@ function* prepare(writer: Writer, request: WriteRequest, historyMax: number): Sl
   noteWrite(writer, request, outcome);
   if (changes[0]?.kind === "import") writer.atCommit((at) => goneLabels(at, request).size === gone.size);
   if (outcome.report?.disowned) noteForgetting(writer, nowMs);
-  if (decision.isWiped) yield* forgetAnswers(writer, account, userId);
-  keepReplay(writer, request, outcome, decision.answer);
+  yield* storeAnswer(writer, request, outcome, decision);
   return outcome;
 }
 
@@ -129,9 +124,18 @@ function* prepareShared(
   count(writer, request, decision.counted);
   noteWrite(writer, request, outcome);
   writer.atCommit((at) => isSameRecord(at.get("projects", key), bytes));
-  if (decision.isWiped) yield* forgetAnswers(writer, account, userId);
-  keepReplay(writer, request, outcome, decision.answer);
+  yield* storeAnswer(writer, request, outcome, decision);
   return outcome;
+}
+
+function* storeAnswer(
+  writer: Writer,
+  request: WriteRequest,
+  { channelCount }: { readonly channelCount: number },
+  { isWiped, answer }: Decision,
+): Sliced<void> {
+  if (isWiped) for (const user of writtenUsers(request)) yield* forgetAnswers(writer, request.account, user);
+  if (answer !== undefined) keepReplay(writer, request, channelCount, answer);
 }
 
 /** Whoever is erased loses the name in the audit too: at the commit, since others may have named them meanwhile. */
@@ -179,23 +183,6 @@ function count(writer: Writer, { account, quota }: WriteRequest, counted: number
     at.setCount(day, at.count(day) + counted);
     return true;
   });
-}
-
-/** Adds to the counts of days and their months. */
-export function addUsage(
-  { id: keyId, account }: Pick<KeyRecord, "id" | "account">,
-  days: readonly { day: string; count: number }[],
-): Write<void> {
-  return (writer) => {
-    for (const { day, count: added } of days) {
-      assert(added > 0, "only what was used is added");
-      const month = day.slice(0, "YYYY-MM".length);
-      const whole = counterName(accountCounter(account), month);
-      for (const name of [counterName(keyId, day), counterName(keyId, month), whole]) {
-        writer.setCount(name, writer.count(name) + added);
-      }
-    }
-  };
 }
 
 /** Facts that expire, as many entries of the list of ends as are asked for. */

@@ -1,9 +1,10 @@
-/** What belongs to an account: the writes of keys, labels and key requests, and the reads of labels and of what keys have used. */
+/** What belongs to an account: the writes of keys, of what they have used, of labels and key requests, and the reads of labels and use. */
 
 import { isDeepStrictEqual } from "node:util";
 import { assert } from "../../base/assert.ts";
 import { addedLabel, changedLabel, removedLabel } from "../../memory/label-records.ts";
 import type { EndedGrants } from "../../memory/ports.ts";
+import { accountCounter } from "../../memory/quota.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
@@ -17,7 +18,7 @@ import type {
   LabelChange,
   LabelRecord,
 } from "../../memory/records.ts";
-import { counterKey, goneLabelKey, labelKey, rangeBelow, strictKey } from "./entry-keys.ts";
+import { counterKey, counterName, goneLabelKey, labelKey, rangeBelow, strictKey } from "./entry-keys.ts";
 import { type Environment, FIRST_KEY } from "./environment.ts";
 import { packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { noteForgetting, type Write, type Writer } from "./writer.ts";
@@ -59,11 +60,14 @@ function holdsFacts(writer: Writer, account: Buffer): boolean {
 export function changeAccount(
   account: string,
   monthlyLimit: number | null,
+  onlyNew = false,
 ): Write<AccountRecord | undefined> {
   return (writer) => {
     const bytes = writer.get("accounts", Buffer.from(account));
     if (bytes === undefined) return undefined;
-    const { monthlyLimit: _, ...before } = unpackJson<AccountRecord>(bytes);
+    const known = unpackJson<AccountRecord>(bytes);
+    if (onlyNew && known.monthlyLimit !== undefined) return known;
+    const { monthlyLimit: _, ...before } = known;
     const record = monthlyLimit === null ? before : { ...before, monthlyLimit };
     writer.put("accounts", Buffer.from(account), packJson(record));
     return record;
@@ -150,8 +154,13 @@ export function touchKeys(uses: ReadonlyMap<string, number>): Write<void> {
   };
 }
 
-export function addKeyRequest(request: KeyRequest): Write<void> {
-  return (writer) => writer.put("key-requests", Buffer.from(request.id), packJson(request));
+export function addKeyRequest(request: KeyRequest): Write<boolean> {
+  return (writer) => {
+    const id = Buffer.from(request.id);
+    if (writer.has("key-requests", id)) return false;
+    writer.put("key-requests", id, packJson(request));
+    return true;
+  };
 }
 
 export function decideKeyRequest(
@@ -252,4 +261,22 @@ export function readDailyUsage(environment: Environment, keyId: string, fromDay:
     .entries("counters", { start, end })
     .map(({ key, value }) => ({ day: key.toString("utf8", keyId.length + 1), count: unpackNumber(value) }))
     .filter(({ day }) => day.length === 10);
+}
+
+/** Raises the counts of days, and those of their months by as much. */
+export function raiseUsage(
+  { id: keyId, account }: Pick<KeyRecord, "id" | "account">,
+  days: readonly { day: string; count: number }[],
+): Write<void> {
+  return (writer) => {
+    for (const { day, count: wanted } of days) {
+      const added = wanted - writer.count(counterName(keyId, day));
+      if (added <= 0) continue;
+      const month = day.slice(0, "YYYY-MM".length);
+      const whole = counterName(accountCounter(account), month);
+      for (const name of [counterName(keyId, day), counterName(keyId, month), whole]) {
+        writer.setCount(name, writer.count(name) + added);
+      }
+    }
+  };
 }

@@ -61,7 +61,7 @@ import {
   readVectors,
   walkUsers,
 } from "./fact-reads.ts";
-import { addUsage, dueFacts, endFacts, saveCodes, saveVectors, userName, writeFacts } from "./fact-writes.ts";
+import { dueFacts, endFacts, saveCodes, saveVectors, userName, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./histories.ts";
@@ -78,6 +78,7 @@ import {
   decideKeyRequest,
   deleteKeyRequest,
   endGrants,
+  raiseUsage,
   readDailyUsage,
   readLabels,
   removeGrants,
@@ -319,8 +320,8 @@ export class LmdbStore implements Store {
     const bytes = this.#readable().get("accounts", Buffer.from(account));
     return bytes && unpackJson<AccountRecord>(bytes);
   }
-  changeAccount: Store["changeAccount"] = (account, monthlyLimit, _month, note) =>
-    this.#noted(changeAccount(account, monthlyLimit), note);
+  changeAccount: Store["changeAccount"] = (account, monthlyLimit, _month, note, onlyNew) =>
+    this.#noted(changeAccount(account, monthlyLimit, onlyNew), note);
 
   listAccounts = async (): Promise<AccountRecord[]> => this.#all<AccountRecord>("accounts");
 
@@ -343,9 +344,8 @@ export class LmdbStore implements Store {
 
   readDailyUsage: Store["readDailyUsage"] = async (...given) => readDailyUsage(this.#readable(), ...given);
 
-  addUsage: Store["addUsage"] = (...given) => this.#commit.run(addUsage(...given));
-
-  addKeyRequest = (request: KeyRequest): Promise<void> => this.#commit.run(addKeyRequest(request));
+  raiseUsage: Store["raiseUsage"] = (...given) => this.#commit.run(raiseUsage(...given));
+  addKeyRequest = (request: KeyRequest): Promise<boolean> => this.#commit.run(addKeyRequest(request));
 
   async listKeyRequests(): Promise<KeyRequest[]> {
     return this.#all<KeyRequest>("key-requests").sort((a, b) => a.createdAtMs - b.createdAtMs);

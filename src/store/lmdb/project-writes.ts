@@ -20,8 +20,9 @@ export function changeProject(account: string, change: ProjectChange): Write<Pro
     const key = projectKey(account, change.project);
     const bytes = writer.get("projects", key);
     const count = writer.keys("projects", rangeBelow(Buffer.from(account))).length;
-    const record = changedProject(bytes && unpackJson<ProjectRecord>(bytes), change, count);
-    if (record === undefined) return undefined;
+    const known = bytes && unpackJson<ProjectRecord>(bytes);
+    const record = changedProject(known, change, count);
+    if (record === undefined || record === known) return record;
     writer.put("projects", key, packJson(record));
     if (change.leaver !== undefined) noteForgetting(writer, change.createdAtMs);
     return record;

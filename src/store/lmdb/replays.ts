@@ -1,23 +1,25 @@
 /**
  * Records of Idempotency-Keys. Each has a digest of the request and the numbers of its answer. What else was answered,
- * values among it, lies with the history of its user. It goes when something of the user is forgotten; once its record has
- * expired nobody finds it, and the user's next answer or a compaction removes it.
+ * values among it, lies with the history of whose values they are (law/answers.ts), and goes with them; once its record has
+ * expired nobody finds it, and that user's next answer or a compaction removes it.
  */
 
 import { timingSafeEqual } from "node:crypto";
 import { assert } from "../../base/assert.ts";
 import type { Sliced } from "../../base/slices.ts";
-import type { Replay, ReplayedChange, WriteRequest } from "../../memory/ports.ts";
+import { type KeptAnswer, replayedChanges, writtenUsers } from "../../memory/law/answers.ts";
+import type { Replay, WriteRequest } from "../../memory/ports.ts";
 import { answerKey, answersOf, dayPrefix, expiryDayOf, idempotencyKey } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
-import { packIdempotency, unpackIdempotency, unpackJson } from "./records.ts";
+import { packIdempotency, unpackIdempotency } from "./records.ts";
 import type { Write, Writer } from "./writer.ts";
 
 /** "mismatch": the key was used for another request. */
 export function findReplay(
   reader: Pick<Environment, "get">,
-  { account, userId, idempotency, nowMs }: Pick<WriteRequest, "account" | "userId" | "idempotency" | "nowMs">,
+  request: Pick<WriteRequest, "account" | "userId" | "shared" | "idempotency" | "nowMs">,
 ): Replay | "mismatch" | undefined {
+  const { account, idempotency, nowMs } = request;
   if (idempotency === undefined) return undefined;
   const { keyId, key, expiresAtMs, fingerprint, otherFingerprints = [] } = idempotency;
   // The key of a record begins with the day it expires on: for a record that is still valid, a day from today to the last one possible.
@@ -29,12 +31,11 @@ export function findReplay(
     if (![fingerprint, ...otherFingerprints].some((one) => timingSafeEqual(record.fingerprint, one)))
       return "mismatch";
     const { channelCount, revision } = record;
-    const kept = reader.get("history", answerKey(account, userId, name));
-    return {
-      channelCount,
-      revision,
-      ...(kept === undefined ? {} : { changes: unpackJson<ReplayedChange[]>(kept) }),
-    };
+    const texts = writtenUsers(request).flatMap(
+      (user) => reader.get("history", answerKey(account, user, name))?.toString() ?? [],
+    );
+    const changes = replayedChanges(texts);
+    return { channelCount, revision, ...(changes && { changes }) };
   }
   return undefined;
 }
@@ -44,21 +45,22 @@ const REMOVING = 16;
 /** How many it removes at most, so that a group stays short. */
 const OLD_MAX = 64;
 
-/** Keeps the numbers of an answer, and its text where there is one. */
+/** Keeps the numbers of an answer, and its texts where there are any. */
 export function keepReplay(
   writer: Writer,
-  { account, userId, idempotency, nowMs }: WriteRequest,
-  { channelCount, revision }: { readonly channelCount: number; readonly revision: number },
-  answer: string | null,
+  { account, idempotency, nowMs }: WriteRequest,
+  channelCount: number,
+  { revision, texts }: KeptAnswer,
 ): void {
-  if (idempotency === undefined) return;
+  assert(idempotency !== undefined, "an answer is kept for a request with a key");
   const { keyId, key, expiresAtMs, fingerprint } = idempotency;
   const name = idempotencyKey(expiryDayOf(expiresAtMs), keyId, key);
   const numbers = { fingerprint, expiresAtMs, channelCount, revision };
   writer.put("idempotency", name, packIdempotency(numbers));
-  if (answer === null) return;
-  if (fingerprint[0]! % REMOVING === 0) removeOldAnswers(writer, account, userId, nowMs);
-  writer.put("history", answerKey(account, userId, name), Buffer.from(answer));
+  for (const { userId, text } of texts) {
+    if (fingerprint[0]! % REMOVING === 0) removeOldAnswers(writer, account, userId, nowMs);
+    writer.put("history", answerKey(account, userId, name), Buffer.from(text));
+  }
 }
 
 /** Those of days ago. */

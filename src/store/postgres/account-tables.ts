@@ -21,6 +21,7 @@ import type { KeysWatch } from "./queries/keys-watch.ts";
 import * as labels from "./queries/label-queries.ts";
 import { operatorsIn } from "./queries/operator-queries.ts";
 import * as projects from "./queries/project-queries.ts";
+import * as usage from "./queries/usage-queries.ts";
 
 export class AccountTables implements KeyStore, LabelStore, ProjectStore {
   readonly operators: OperatorStore;
@@ -107,7 +108,7 @@ export class AccountTables implements KeyStore, LabelStore, ProjectStore {
   readDailyUsage = (keyId: string, fromDay: string, toDay: string) =>
     this.#database.read(keys.readDailyUsage(keyId, fromDay, toDay));
 
-  addUsage: Store["addUsage"] = (...given) => this.#database.write(keys.addUsage(...given));
+  raiseUsage: Store["raiseUsage"] = (...given) => this.#database.write(usage.raiseUsage(...given));
 
   addKeyRequest = (request: KeyRequest) => this.#database.write(requests.addKeyRequest(request));
 

@@ -9,6 +9,7 @@ import { Failure } from "../../base/errors.ts";
 import type { FairTurns } from "../../base/fair-turns.ts";
 import { inSlices, type Sliced } from "../../base/slices.ts";
 import { hasWritten } from "../../memory/audit.ts";
+import { type KeptAnswer, writtenUsers } from "../../memory/law/answers.ts";
 import type { PlaceCounts } from "../../memory/law/found-user.ts";
 import { JointMemory } from "../../memory/law/joint-memory.ts";
 import { applyLaw, type Decision, readingOf } from "../../memory/law/law.ts";
@@ -204,9 +205,9 @@ function recordsOf(
   userOf: (write: number) => GroupUser,
   { replays, followed, used }: FoundGroup,
 ): GroupRecords {
-  const kept = new Map<WriteRequest, { channelCount: number; revision: number; answer: string | null }>();
+  const kept = new Map<WriteRequest, KeptAnswer & { readonly channelCount: number }>();
   const unkept: WriteRequest[] = [];
-  const wiped: WriteRequest[] = [];
+  const wiped: GroupRecords["wiped"][number][] = [];
   const counted: GroupRecords["counted"][number][] = [];
   const events: GroupRecords["events"][number][] = [];
   const erased: GroupRecords["erased"][number][] = [];
@@ -220,13 +221,14 @@ function recordsOf(
     }
     const { outcome, answer, isWiped, counted: count } = decision;
     if (isWiped) {
-      wiped.push(request);
-      for (const [other, values] of kept)
-        if (other.account === account && other.userId === userId)
-          kept.set(other, { ...values, answer: null });
+      const users = writtenUsers(request);
+      wiped.push(...users.map((user) => ({ account, userId: user })));
+      for (const [other, { texts, ...numbers }] of kept)
+        if (other.account === account)
+          kept.set(other, { ...numbers, texts: texts.filter((text) => !users.includes(text.userId)) });
     }
-    const { channelCount, revision } = outcome;
-    if (request.idempotency !== undefined) kept.set(request, { channelCount, revision, answer });
+    const { channelCount } = outcome;
+    if (answer !== undefined) kept.set(request, { channelCount, ...answer });
     if (request.quota !== undefined && count > 0)
       counted.push({ quota: request.quota, user: userOf(i), count });
     const isTold = outcome.events.length > 0;

@@ -118,12 +118,12 @@ function countingIn(
 /** Does a step in the model, unless it is one that was answered before. Throws a Refused. */
 export function expected(model: LifeModel, step: ResolvedStep): unknown {
   const request = requestOf(step);
-  if (request === undefined || !("account" in step)) return done(model, step, undefined);
-  const kept = model.replayOf(step.account, request);
+  if (request === undefined || !("user" in step)) return done(model, step, undefined);
+  const kept = model.replayOf(step.account, step, request);
   if (kept !== undefined)
     return { count: kept.count, replayed: true, facts: kept.facts ?? factsLeft(model, step) };
   const result = done(model, step, request);
-  model.replayOf(step.account, request)!.facts = (result as { facts: unknown }).facts;
+  model.replayOf(step.account, step, request)!.facts = (result as { facts: unknown }).facts;
   return result;
 }
 

@@ -51,8 +51,8 @@ export class LifeModel extends KnownLives {
     };
   }
 
-  forgetAnswers(account: number, user: string): void {
-    this.accounts[account].replays.forget(user);
+  forgetAnswers(account: number, users: readonly string[]): void {
+    this.accounts[account].replays.forget(users);
     this.#tidy(account);
   }
 
@@ -116,8 +116,9 @@ export class LifeModel extends KnownLives {
     const count = this.count(account, person);
     const keepsAll = this.historyMax > 0;
     if (found > 0 && changes.some((change) => change.value === null && !(change.keepHistory && keepsAll)))
-      known.replays.forget(user);
-    if (replay !== undefined) known.replays.keep(replay, { user, count, nowMs: this.nowMs });
+      known.replays.forget(this.owners(account, person));
+    const users = [...new Set(changes.map(({ place }) => keptAt(user, place)[0]))];
+    if (replay !== undefined) known.replays.keep(replay, { users, count, nowMs: this.nowMs });
     return { count, previous, found };
   }
 
@@ -142,7 +143,7 @@ export class LifeModel extends KnownLives {
     this.#make(account, user, { place, label: to });
     if (keptOf(target, this.historyMax).length === 0) {
       this.#relabel(source, target, authorAt(user, place));
-      known.replays.forget(user);
+      known.replays.forget(this.owners(account, person));
     } else {
       this.#set(target, source.present!);
       endValue(source, "forgotten", this.nowMs, this.historyMax);
@@ -150,7 +151,8 @@ export class LifeModel extends KnownLives {
     }
     this.#tidy(account);
     const count = this.count(account, person);
-    if (replay !== undefined) known.replays.keep(replay, { user, count, nowMs: this.nowMs });
+    const users = [keptAt(user, place)[0]];
+    if (replay !== undefined) known.replays.keep(replay, { users, count, nowMs: this.nowMs });
     return { count };
   }
 
@@ -193,7 +195,7 @@ export class LifeModel extends KnownLives {
     }
     this.write(account, person, writes, { ...author, counts: false });
     this.accounts[account].used += counted;
-    if (moves.length > 0) replays.forget(user);
+    if (moves.length > 0) replays.forget(this.owners(account, person));
   }
 
   #requireRoom(account: number, counted: number): void {
@@ -206,9 +208,11 @@ export class LifeModel extends KnownLives {
     setValue(life, value, { nowMs, historyMax, write: this.#writes, revision: ++this.#revision });
   }
 
-  /** What was answered to the same request before. */
-  replayOf(account: number, request: KeyedRequest): KeptReplay | undefined {
-    return this.accounts[account].replays.of(request, this.nowMs);
+  /** What was answered to the same request before; without its facts where the person does not share them any more. */
+  replayOf(account: number, person: Person, request: KeyedRequest): KeptReplay | undefined {
+    const kept = this.accounts[account].replays.of(request, this.nowMs);
+    const owners = this.owners(account, person);
+    return kept?.users.every((user) => owners.includes(user)) ? kept : kept && { ...kept, facts: undefined };
   }
 
   forgetUser(account: number, { user, project }: Person) {
@@ -216,7 +220,7 @@ export class LifeModel extends KnownLives {
     const isAsked = ({ place }: Life) => project === undefined || isInside(place, project);
     const gone = [...(lives?.entries() ?? [])].filter(([, life]) => isAsked(life));
     // Where the last facts have expired, there may be nothing left but answers.
-    this.accounts[account].replays.forget(user);
+    this.accounts[account].replays.forget([user]);
     const left = project === undefined ? this.#disown(account, user) + this.#leave(account, user) : 0;
     if (gone.length + left === 0) throw new Refused("not_found");
     for (const [name] of gone) lives!.delete(name);

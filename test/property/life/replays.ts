@@ -8,9 +8,10 @@ export interface KeyedRequest {
 export interface KeptReplay {
   readonly fingerprint: string;
   readonly untilMs: number;
-  readonly user: string;
+  /** Those of whom facts were answered. */
+  readonly users: readonly string[];
   readonly count: number;
-  /** The facts of the answer; undefined once something of the user was forgotten. */
+  /** The facts of the answer; undefined once something of one of the users was forgotten. */
   facts: unknown;
 }
 
@@ -32,13 +33,14 @@ export class Replays {
 
   keep(
     { key, fingerprint }: KeyedRequest,
-    { user, count, nowMs }: { user: string; count: number; nowMs: number },
+    { users, count, nowMs }: { users: readonly string[]; count: number; nowMs: number },
   ): void {
-    this.kept.set(key, { fingerprint, untilMs: nowMs + REPLAYED_MS, user, count, facts: undefined });
+    this.kept.set(key, { fingerprint, untilMs: nowMs + REPLAYED_MS, users, count, facts: undefined });
   }
 
-  /** Something of the user is forgotten. */
-  forget(user: string): void {
-    for (const kept of this.kept.values()) if (kept.user === user) kept.facts = undefined;
+  /** Something of one of the users is forgotten. */
+  forget(users: readonly string[]): void {
+    for (const kept of this.kept.values())
+      if (kept.users.some((user) => users.includes(user))) kept.facts = undefined;
   }
 }

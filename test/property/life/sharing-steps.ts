@@ -34,17 +34,17 @@ export function changeSharing(model: LifeModel, step: ResolvedSharing): unknown 
   if (step.kind === "share") {
     const { members, take } = step;
     const outcome = share(known, { project, members, take }, model.moving(account));
-    if (take !== undefined) model.forgetAnswers(account, take.user);
+    if (take !== undefined) model.forgetAnswers(account, [take.user, projectUser(project)]);
     return outcome;
   }
   if (step.kind === "unshare") {
     const isGiven = known.users.has(projectUser(project));
     const given = unshare(known, { project, giveTo: step.giveTo }, model.moving(account));
-    if (isGiven) model.forgetAnswers(account, step.giveTo!);
+    if (isGiven) model.forgetAnswers(account, [step.giveTo!, projectUser(project)]);
     return given;
   }
   if (!known.sharings.delete(project)) throw new Refused("not_found");
   known.users.delete(projectUser(project));
-  model.forgetAnswers(account, projectUser(project));
+  model.forgetAnswers(account, [projectUser(project)]);
   return null;
 }

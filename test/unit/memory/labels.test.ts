@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AccountLabels, Labels, nearLabel } from "../../../src/memory/labels.ts";
 import type { Store } from "../../../src/memory/ports.ts";
+import type { LabelRecord } from "../../../src/memory/records.ts";
+import { NEW_LABEL } from "./memory-services.ts";
 
 /** Of an account that has added none. */
 const labels = new Labels({
@@ -142,3 +144,37 @@ test("an unknown label is refused with the hint, where there is one", () => {
     extra: { param: "label" },
   });
 });
+
+for (const [what, readFirst] of [
+  ["all labels", (known: Labels) => known.of("acme")],
+  ["a label that was not known", (known: Labels) => known.channelsOf("acme", [{ label: "PET.name" }])],
+  ["a channel that was not known", (known: Labels) => known.namesOf("acme", [77])],
+] as const) {
+  test(`a read of ${what} that ends after a change leaves nothing old behind`, async () => {
+    let version = 1;
+    let records: LabelRecord[] = [];
+    const waiting: (() => void)[] = [];
+    let isSlow = false;
+    const known = new Labels({
+      keysVersion: () => version,
+      readStrict: () => false,
+      readLabels: () => {
+        const found = records;
+        if (!isSlow) return found;
+        return new Promise<LabelRecord[]>((resolve) => waiting.push(() => resolve(found)));
+      },
+    } as unknown as Store);
+    // The labels are known already where a read is for one that is not among them.
+    if (what !== "all labels") await known.of("acme");
+    isSlow = true;
+    const early = readFirst(known);
+    isSlow = false;
+    records = [{ ...NEW_LABEL, label: "PLAN.tier", channel: 40, writers: "account", createdAtMs: 1 }];
+    version = 2;
+    await known.of("globex");
+    assert.equal(waiting.length, 1);
+    waiting[0]();
+    await early;
+    assert.deepEqual([...(await known.of("acme")).reserved], ["PLAN.tier"]);
+  });
+}

@@ -113,6 +113,21 @@ test("the audit comes over with its names, and an entry that the copy lacks is f
   assert.deepEqual(differences, [`the entry ${other.entry.id} of the audit, changeStrict`]);
 });
 
+test("a label that a person has made and the account has declared since comes over as the account's", async (context) => {
+  const [from, to] = [await temporaryStore(context), await temporaryStore(context)];
+  const made = (label: string, description: string) => ({
+    ...{ place: "", label, value: "Rex" },
+    free: { make: true, description },
+  });
+  const changes = [made("PET.name", "The dog."), made("PET.food", "What it eats.")];
+  await from.write({ ...viewOf("ada", "acme", { nowMs: 1000 }), changes });
+  await from.addLabel("acme", { ...NEW_LABEL, label: "PET.name", createdAtMs: 2000 });
+  assert.deepEqual((await move(from, to)).differences, []);
+  await to.write({ ...viewOf("ada", "acme", { nowMs: 3000 }), changes: [made("PET.food", "Its food.")] });
+  const { differences } = await compareStores(from, to, { nowMs: LATER_MS, step: () => {} });
+  assert.ok(differences.includes("the labels of user ada of account acme"), `${differences}`);
+});
+
 test("each user is told when copied and when compared", async (context) => {
   const [from, to] = [await filledStore(context), await temporaryStore(context)];
   await from.addKey({ ...KEY, id: "key2", hash: "cd".repeat(32) });
@@ -205,12 +220,15 @@ for (const [what, change, difference] of [
   ["a key that was changed", (to) => to.changeKey("key1", { expiresAtMs: 9 }), "the list of keys"],
   [
     "another use of a key",
-    (to) => to.addUsage(KEY, [{ day: "2026-11-30", count: 1 }]),
+    (to) => to.raiseUsage(KEY, [{ day: "2026-11-30", count: 4 }]),
     "the use of key key1",
   ],
   [
     "a request for a key that was changed",
-    (to) => to.addKeyRequest({ ...REQUEST, status: "open" }),
+    async (to) => {
+      await to.deleteKeyRequest(REQUEST.id);
+      await to.addKeyRequest({ ...REQUEST, status: "open" });
+    },
     "the requests for keys",
   ],
 ] as const satisfies [string, Change, string][]) {

@@ -142,10 +142,26 @@ test("a past meets a present, or the same past, and a value keeps its end and it
   assert.deepEqual(await pastIn(TO, "PROJ.goal"), [TO, "there", "gone here replaced", "there replaced"]);
   assert.deepEqual(await pastIn(TO, "PROJ.stack"), [TO, "here", "gone there forgotten"]);
   assert.deepEqual(await pastIn(TO, "PROJ.status"), [TO, "gone in both forgotten"]);
-  // Written at the same moment, what is there stays.
+  // Written at the same moment, and after the other.
   assert.deepEqual(await pastIn(TO, "PROJ.branch"), [TO, "there", "here replaced", "there replaced"]);
   const facts = await listFacts(services, ACCOUNT, { userId, project: TO });
   const of = (name: string) => facts.find(({ label }) => label === name);
   assert.equal(of("PROJ.stack")?.expiresAtMs, Date.parse("2026-11-01T00:00:04Z") + 1_000_000);
   assert.equal(of("PROJ.repo")?.updatedAtMs, writtenMs - 1000);
+});
+
+test("while the clock stands still the value that was written last counts, wherever it is", async (context) => {
+  const { clock, write, pastIn, move } = await room(context);
+  const writeAtOnce = async (project: string, label: string, value: string) => {
+    clock.advance(-1000);
+    await write(project, label, value);
+  };
+  await writeAtOnce(TO, "PROJ.goal", "older, there");
+  await writeAtOnce(FROM, "PROJ.goal", "newer, here");
+  await writeAtOnce(FROM, "PROJ.stack", "older, here");
+  await writeAtOnce(TO, "PROJ.stack", "newer, there");
+  await move();
+  assert.deepEqual(await pastIn(TO, "PROJ.goal"), [TO, "newer, here", "older, there replaced"]);
+  const [, stack] = await pastIn(TO, "PROJ.stack");
+  assert.equal(stack, "newer, there");
 });

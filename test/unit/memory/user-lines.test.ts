@@ -5,12 +5,14 @@ import { type TestContext, test } from "node:test";
 import { noStep } from "../../../src/base/steps.ts";
 import { encodeFacts, type FactInput, type WriteInput } from "../../../src/memory/encode.ts";
 import { forgetFact } from "../../../src/memory/facts.ts";
+import { addLabel } from "../../../src/memory/label-terms.ts";
 import { Labels } from "../../../src/memory/labels.ts";
 import type { EarlierFact, FactRecord, Store } from "../../../src/memory/ports.ts";
+import { StoreLayer } from "../../../src/memory/store-layer.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
-import { type ExportedFact, userLine } from "../../../src/memory/user-lines.ts";
+import { type ExportedFact, importUserLine, userLine } from "../../../src/memory/user-lines.ts";
 import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
-import { ACCOUNT, caller, memoryServices, temporaryStore } from "./memory-services.ts";
+import { ACCOUNT, caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
 
 const userId = "ada";
 const START = "2026-11-15T12:00:00.000Z";
@@ -211,4 +213,20 @@ test("where a fact is known, only its present value is imported, and nothing tha
     [life.facts, life.earlier].map((values) => values.map(({ value }) => value)),
     [["Grace"], ["Ada"]],
   );
+});
+
+test("a line whose label is removed while it is written is refused, and can be imported again", async (context) => {
+  const { services, store } = await memoryServices(context, START);
+  await addLabel(services, ACCOUNT, { ...NEW_LABEL, label: "TEAM.name" });
+  const layer = new StoreLayer(store);
+  layer.write = async (request) => {
+    await store.removeLabel(ACCOUNT, "TEAM.name");
+    return store.write(request);
+  };
+  const labels = await services.labels.of(ACCOUNT);
+  const facts = [{ label: "TEAM.name", value: "Loom", channel: 1, revision: 1, updated_at: START }];
+  const line = { kind: "user", account: ACCOUNT, user_id: "bo", facts } as const;
+  await assert.rejects(importUserLine(layer, line, { labels, nowMs: START_MS }), { code: "unknown_label" });
+  const known = await services.labels.of(ACCOUNT);
+  assert.equal(await importUserLine(store, line, { labels: known, nowMs: START_MS }), 1);
 });

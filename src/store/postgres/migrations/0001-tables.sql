@@ -123,7 +123,8 @@ CREATE TABLE sideband.replays (
 CREATE INDEX replays_by_expiry ON sideband.replays (expires_at_ms);
 
 -- The part of an answer that the request does not say, as JSON; there may be values in it. It goes when it expires, or
--- when something of its user is forgotten. It belongs to the replay record of the same revision.
+-- when something of its user is forgotten: the person, or the hidden user of a shared project. It belongs to the replay
+-- record of the same revision.
 CREATE TABLE sideband.answers (
   slot integer NOT NULL,
   revision bigint NOT NULL,
@@ -133,7 +134,7 @@ CREATE TABLE sideband.answers (
   key_id text COLLATE "C" NOT NULL,
   idempotency_key text COLLATE "C" NOT NULL,
   answer text COLLATE "C" NOT NULL,
-  PRIMARY KEY (slot, key_id, idempotency_key)
+  PRIMARY KEY (slot, key_id, idempotency_key, user_id)
 );
 
 CREATE INDEX answers_by_user ON sideband.answers (account, user_id);

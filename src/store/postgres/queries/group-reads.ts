@@ -7,6 +7,7 @@ import { assert, elementAt } from "../../../base/assert.ts";
 import { findChannel } from "../../../base/channels.ts";
 import { ALL_GROUPS } from "../../../base/groups.ts";
 import { inSlices } from "../../../base/slices.ts";
+import { writtenUsers } from "../../../memory/law/answers.ts";
 import type { FoundFact } from "../../../memory/law/found-user.ts";
 import type { WriteRequest } from "../../../memory/ports.ts";
 import type { FreeLabel, ProjectRecord } from "../../../memory/records.ts";
@@ -356,17 +357,21 @@ function viewParts(statements: Statements, users: readonly GroupUser[], views: r
   ];
 }
 
-const WRITE_KEY = [...REPLAY_KEY, ...columnsOf<ReplayKey>({ write: "integer" })];
+type TextKey = ReplayKey & { readonly userId: string };
+
+const TEXT_KEY = [...REPLAY_KEY, ...columnsOf<TextKey>({ userId: "text", write: "integer" })];
 
 function answerParts(statements: Statements, requests: readonly WriteRequest[]): Part[] {
-  const keys = replayKeysOf(requests);
+  const keys = replayKeysOf(requests).flatMap((key): TextKey[] =>
+    writtenUsers(elementAt(requests, key.write)).map((userId) => ({ ...key, userId })),
+  );
   if (keys.length === 0) return [];
   return [
     part`
       SELECT 'answer', t.write, NULL::text, NULL::text, NULL::integer, a.answer, a.revision, ${NO_TIMES}
-      FROM (${arraysOf(WRITE_KEY, keys)}) AS t (slot, key_id, key, write)
+      FROM (${arraysOf(TEXT_KEY, keys)}) AS t (slot, key_id, key, user_id, write)
       JOIN sideband.answers AS a ON a.slot = t.slot AND a.key_id = t.key_id AND a.idempotency_key = t.key
-        ${statements.slotsOf(keys, ({ slot }) => slot, "a")}`,
+        AND a.user_id = t.user_id ${statements.slotsOf(keys, ({ slot }) => slot, "a")}`,
   ];
 }
 

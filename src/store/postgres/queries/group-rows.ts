@@ -2,9 +2,10 @@
 
 import { elementAt } from "../../../base/assert.ts";
 import type { Sliced } from "../../../base/slices.ts";
+import { replayedChanges } from "../../../memory/law/answers.ts";
 import type { FactName, FoundFact } from "../../../memory/law/found-user.ts";
 import { nameOf } from "../../../memory/law/user-memory.ts";
-import type { EarlierFact, ReplayedChange } from "../../../memory/ports.ts";
+import type { EarlierFact } from "../../../memory/ports.ts";
 import type { FreeLabel } from "../../../memory/records.ts";
 import type { Ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
@@ -57,16 +58,17 @@ export function freeLabelsOf(users: readonly GroupUser[], rows: readonly GroupRo
   return labels;
 }
 
-/** An answer belongs to the record of the same revision. */
+/** A text of an answer belongs to the record of the same revision. */
 export function withAnswers(
   replays: ReadonlyMap<number, FoundReplay>,
   answers: readonly GroupRow[],
 ): Map<number, FoundReplay> {
   const all = new Map(replays);
-  for (const { number, value, revision } of answers) {
-    const { isNew, replay } = all.get(number)!;
-    if (typeof replay !== "object" || replay.revision !== revision) continue;
-    all.set(number, { isNew, replay: { ...replay, changes: JSON.parse(value) as ReplayedChange[] } });
+  for (const [number, { isNew, replay }] of replays) {
+    if (typeof replay !== "object") continue;
+    const texts = answers.filter((row) => row.number === number && row.revision === replay.revision);
+    const changes = replayedChanges(texts.map(({ value }) => value));
+    if (changes !== undefined) all.set(number, { isNew, replay: { ...replay, changes } });
   }
   return all;
 }

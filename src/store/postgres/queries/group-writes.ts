@@ -2,6 +2,7 @@
 
 import { elementAt } from "../../../base/assert.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
+import type { KeptAnswer } from "../../../memory/law/answers.ts";
 import type { FactDifference } from "../../../memory/law/found-user.ts";
 import type { UserMemory } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, WriteRequest } from "../../../memory/ports.ts";
@@ -33,8 +34,8 @@ import {
 
 /** What is stored of a group beside its users' memories. */
 export interface GroupRecords {
-  /** Writes with a key that are stored: their replay records, and what else of their answers is kept. */
-  readonly kept: ReadonlyMap<WriteRequest, { channelCount: number; revision: number; answer: string | null }>;
+  /** Writes with a key that are stored: their replay records, and the texts of their answers. */
+  readonly kept: ReadonlyMap<WriteRequest, KeptAnswer & { readonly channelCount: number }>;
   /** Writes whose new replay records stand for nothing. */
   readonly unkept: readonly WriteRequest[];
   /** Users of whom something was forgotten for good. */
@@ -303,29 +304,36 @@ function removeReplays({ unkept, wiped }: GroupRecords): Part[] {
   return changes;
 }
 
-interface KeptReplay extends ReplayKey, UserName {
+interface KeptReplay extends ReplayKey {
   readonly channelCount: number;
   readonly revision: number;
-  readonly answer: string | null;
+}
+
+interface KeptText extends KeptReplay, UserName {
+  readonly text: string;
 }
 
 const KEPT_REPLAY = [...REPLAY, ...columnsOf<KeptReplay>({ channelCount: "integer", revision: "bigint" })];
 
 const KEPT_ANSWER = [
   ...REPLAY_KEY,
-  ...columnsOf<KeptReplay>({ revision: "bigint", expiresAtMs: "bigint" }),
+  ...columnsOf<KeptText>({ revision: "bigint", expiresAtMs: "bigint" }),
   ...USER_NAME,
-  ...columnsOf<KeptReplay>({ answer: "text" }),
+  ...columnsOf<KeptText>({ text: "text" }),
 ];
 
 function storeReplays(statements: Statements, { kept }: GroupRecords): Part[] {
   const requests = [...kept.keys()];
-  const all = replayKeysOf(requests).map((key): KeptReplay => {
-    const request = elementAt(requests, key.write);
-    const { account, userId } = request;
-    return { ...key, account, userId, ...kept.get(request)! };
+  const keys = replayKeysOf(requests);
+  const keptOf = ({ write }: ReplayKey) => kept.get(elementAt(requests, write))!;
+  const all = keys.map((key): KeptReplay => {
+    const { channelCount, revision } = keptOf(key);
+    return { ...key, channelCount, revision };
   });
-  const answers = all.filter(({ answer }) => answer !== null);
+  const answers = all.flatMap((replay): KeptText[] => {
+    const { account } = elementAt(requests, replay.write);
+    return keptOf(replay).texts.map((text) => ({ ...replay, account, ...text }));
+  });
   return [
     ...statements.parts(all).map(
       (rows) => part`
@@ -340,9 +348,8 @@ function storeReplays(statements: Statements, { kept }: GroupRecords): Part[] {
         INSERT INTO sideband.answers AS a
           (slot, key_id, idempotency_key, revision, expires_at_ms, account, user_id, answer)
         ${statements.rows(KEPT_ANSWER, rows)}
-        ON CONFLICT (slot, key_id, idempotency_key) DO UPDATE SET revision = excluded.revision,
-          expires_at_ms = excluded.expires_at_ms, account = excluded.account, user_id = excluded.user_id,
-          answer = excluded.answer`,
+        ON CONFLICT (slot, key_id, idempotency_key, user_id) DO UPDATE SET revision = excluded.revision,
+          expires_at_ms = excluded.expires_at_ms, account = excluded.account, answer = excluded.answer`,
     ),
   ];
 }

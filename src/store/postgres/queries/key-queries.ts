@@ -127,11 +127,14 @@ export function changeAccount(
   monthlyLimit: number | null,
   month: string,
   audit?: AuditNote,
+  onlyNew = false,
 ): Query<{ record: AccountRecord; version: number } | undefined> {
   return (sql) =>
     sql.begin(async (transaction) => {
       const tx = transaction as unknown as Sql;
       const version = await bumpVersion(tx);
+      const known = onlyNew ? await readAccount(account)(tx) : undefined;
+      if (known?.monthlyLimit !== undefined) return { record: known, version };
       const [row] = await rowsOf(
         (ticket) => tx<AccountRow[]>`
           UPDATE sideband.accounts SET monthly_limit = ${monthlyLimit}
@@ -141,17 +144,29 @@ export function changeAccount(
       if (row === undefined) return undefined;
       const keys = await listKeys(account)(tx);
       const ids = keys.map(({ id }) => id);
-      if (monthlyLimit !== null) await beginCounter(tx, accountCounter(account), month, ids);
+      if (monthlyLimit !== null)
+        await beginCounter(tx, { counter: accountCounter(account), month, keyIds: ids });
       else
         for (const { id, tier } of keys)
-          if (TIER_LIMITS[tier] !== null) await beginCounter(tx, id, month, [id]);
+          if (TIER_LIMITS[tier] !== null) await beginCounter(tx, { counter: id, month, keyIds: [id] });
       await storeNote(tx, audit, row);
       return { record: accountOf(row), version };
     }) as Promise<{ record: AccountRecord; version: number } | undefined>;
 }
 
+interface CounterStart {
+  readonly counter: string;
+  readonly month: string;
+  readonly keyIds: string[];
+  /** What was added to their days in this transaction. */
+  readonly added?: number;
+}
+
 /** Counts from what these keys have used in the month; a counter that is there already may know more. */
-async function beginCounter(tx: Sql, counter: string, month: string, keyIds: string[]): Promise<void> {
+export async function beginCounter(
+  tx: Sql,
+  { counter, month, keyIds, added = 0 }: CounterStart,
+): Promise<void> {
   const [{ used }] = await answerOf(
     (ticket) => tx<(Ticketed & { used: number })[]>`
       SELECT ${ticket}::bigint AS ticket, coalesce(sum(used), 0)::bigint AS used FROM sideband.day_counters
@@ -160,7 +175,7 @@ async function beginCounter(tx: Sql, counter: string, month: string, keyIds: str
   await tx`
     INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
     VALUES (${quotaSlot(counter)}, ${used}, ${counter}, ${month})
-    ON CONFLICT (slot, key_id, month) DO UPDATE SET used = greatest(c.used, excluded.used)`;
+    ON CONFLICT (slot, key_id, month) DO UPDATE SET used = greatest(c.used + ${added}, excluded.used)`;
 }
 
 /** Resolves with the new version of the keys. */
@@ -239,7 +254,7 @@ export function changeKey(
       );
       const { tier, month } = change;
       if (row !== undefined && tier !== undefined && month !== undefined && TIER_LIMITS[tier] !== null)
-        await beginCounter(tx, id, month, [id]);
+        await beginCounter(tx, { counter: id, month, keyIds: [id] });
       await storeNote(tx, audit, row);
       return row && { record: keyOf(row), version };
     }) as Promise<{ record: KeyRecord; version: number } | undefined>;
@@ -373,26 +388,5 @@ export function readDailyUsage(
         ORDER BY day`,
     );
     return rows.flatMap(({ day, count }) => (day === null ? [] : [{ day, count }]));
-  };
-}
-
-/** Everything goes into the key's own slot. A key without a limit may use any slot: readers add up all slots. */
-export function addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Query<void> {
-  const slot = quotaSlot(key.id);
-  return async (sql) => {
-    await sql.begin(async (transaction) => {
-      for (const { day, count } of days) {
-        assert(count > 0, "only what was used is added");
-        await transaction`
-          INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
-          VALUES (${slot}, ${count}, ${key.id}, ${day})
-          ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`;
-        if (TIER_LIMITS[key.tier] === null) continue;
-        await transaction`
-          INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
-          VALUES (${slot}, ${count}, ${key.id}, ${day.slice(0, "YYYY-MM".length)})
-          ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`;
-      }
-    });
   };
 }

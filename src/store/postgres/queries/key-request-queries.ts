@@ -10,17 +10,15 @@ const REQUEST_COLUMNS = (sql: Sql) => sql`
   id, name, email, purpose, tier, created_at_ms AS "createdAtMs", status, decided_at_ms AS "decidedAtMs",
   key_id AS "keyId"`;
 
-export function addKeyRequest(request: KeyRequest): Query<void> {
+export function addKeyRequest(request: KeyRequest): Query<boolean> {
   const { id, name, email, purpose, tier, status, keyId } = request;
   return async (sql) => {
-    await sql`
+    const { count } = await sql`
       INSERT INTO sideband.key_requests (slot, created_at_ms, decided_at_ms, id, name, email, purpose, tier, status, key_id)
       VALUES (${DIRECTORY_SLOT}, ${request.createdAtMs}, ${request.decidedAtMs}, ${id}, ${name}, ${email},
         ${purpose}, ${tier}, ${status}, ${keyId})
-      ON CONFLICT (slot, id) DO UPDATE SET
-        created_at_ms = excluded.created_at_ms, decided_at_ms = excluded.decided_at_ms, name = excluded.name,
-        email = excluded.email, purpose = excluded.purpose, tier = excluded.tier, status = excluded.status,
-        key_id = excluded.key_id`;
+      ON CONFLICT (slot, id) DO NOTHING`;
+    return count > 0;
   };
 }
 

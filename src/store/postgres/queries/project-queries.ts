@@ -40,7 +40,7 @@ export function changeProject(
     const all = await readProjects(account)(tx);
     const known = all.find(({ project }) => project === change.project);
     const record = changedProject(known, change, all.length);
-    if (record === undefined) return undefined;
+    if (record === undefined || record === known) return record;
     const members = record.members === null ? null : JSON.stringify(record.members);
     await tx`
       INSERT INTO sideband.projects (slot, created_at_ms, account, project, access, members)
