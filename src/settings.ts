@@ -297,7 +297,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "",
     parse: optionalFolder,
     meaning:
-      "The file in which erasures of persons and projects are noted, as keyed hashes without names: a restored backup forgets them again. When empty: `erasures.list` in SIDEBAND_BACKUP_DIR, else in the data folder. Each node on a database has its own.",
+      "The file in which erasures of persons and projects, and moves of projects, are noted, as keyed hashes without names: a restored backup forgets them again. When empty: `erasures.list` in SIDEBAND_BACKUP_DIR, else in the data folder. Each node on a database has its own.",
   },
   SIDEBAND_EMBEDDINGS_URL: {
     field: "embeddingsUrl",

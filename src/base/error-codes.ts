@@ -144,7 +144,7 @@ export const ERRORS = errorTable({
     status: 409,
     title: "Memory full",
     meaning:
-      "The person has 10,000 facts over all projects, or 1,000 in one of them, or facts in 1,000 projects and worktrees, which is all that there can be. Forget some first.",
+      "The person has 10,000 facts over all projects, or 1,000 in one of them, or facts in 1,000 projects and worktrees, or 50,000 labels with those that have only earlier values, which is all that there can be. Forget some first.",
   },
   labels_full: {
     status: 409,

@@ -32,6 +32,8 @@ export const TIME_MS_MAX = 2 ** 48 - 1;
 export const AUDIT_KEPT_MS = 400 * 86_400_000;
 /** Facts of a person over all places. */
 export const FACTS_MAX = 10_000;
+/** Labels of a person over all places, each place for itself, with those that have only earlier values. */
+export const KEPT_LABELS_MAX = 50_000;
 /** Facts in one place: the person's own, a project or a worktree. */
 export const PLACE_FACTS_MAX = 1_000;
 /** Projects of an account that are shared, and those who share one, where they are named. */

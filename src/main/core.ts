@@ -86,7 +86,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const watched = meaning?.watched(inner) ?? inner;
   if (embedded !== undefined)
     await applyErasures(config.dataFolder, { store: opened, keyRing, clock }, options.warn ?? (() => {}));
-  const add = (line: string) => addErasure(erasuresFile(config), line);
+  const add = (lines: string) => addErasure(erasuresFile(config), lines);
   const store = notedErasures(watched, { keyRing, clock, add });
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock, review: config.review });
   blocks.onDrop = (account, userId) => indexes.drop(account, userId);

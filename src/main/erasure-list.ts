@@ -9,7 +9,8 @@ import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
-import { eraseAgain, erasuresIn } from "../memory/erasures.ts";
+import { erasuresIn, lineOf } from "../memory/erasure-lines.ts";
+import { eraseAgain } from "../memory/erasures.ts";
 import type { KeyRing } from "../memory/key-ring.ts";
 import type { Store } from "../memory/ports.ts";
 import { makeFolder, syncPath } from "../store/lmdb/durable-files.ts";
@@ -22,13 +23,13 @@ export function erasuresFile({ erasures, backupFolder, dataFolder }: Config): st
   return erasures ?? join(backupFolder ?? dataFolder, ERASURES_FILE);
 }
 
-/** Resolves when the line is on disk. */
-export async function addErasure(path: string, line: string): Promise<void> {
+/** Resolves when the lines are on disk. */
+export async function addErasure(path: string, lines: string): Promise<void> {
   const isNew = !existsSync(path);
   makeFolder(dirname(path));
   const file = await open(path, "a", 0o600);
   try {
-    await file.writeFile(line);
+    await file.writeFile(lines);
     await file.sync();
   } finally {
     await file.close();
@@ -36,10 +37,10 @@ export async function addErasure(path: string, line: string): Promise<void> {
   if (isNew) syncPath(dirname(path));
 }
 
-/** The lines of a list from a moment on. */
-export function erasedSince(path: string, sinceMs: number): string[] {
-  const lines = readFileSync(path, "utf8").split("\n");
-  return lines.filter((line) => erasuresIn(line).some(({ atMs }) => atMs >= sinceMs));
+/** What has to be erased by the lists of all nodes from a moment on: what one has moved, another may have erased. */
+export function erasedSince(paths: readonly string[], sinceMs: number): string[] {
+  const text = paths.map((path) => readFileSync(path, "utf8")).join("\n");
+  return erasuresIn(text, sinceMs).map(lineOf);
 }
 
 /** For the next start of a restored folder. */

@@ -1,25 +1,21 @@
 /**
- * The list of erasures: what a restored backup must forget again. An entry has a moment and a keyed hash of who was erased,
- * and no name: whoever has the list cannot find out ids without the master key. It is kept apart from the store and from its
- * backups. An erasure is noted before it is done: done and not noted, a restore would bring the person back.
+ * The list of erasures: what a restored backup must forget again. An entry has a moment and keyed hashes of who was erased, or
+ * of what was moved (erasure-lines.ts), and no name: whoever has the list cannot find out ids without the master key. It is
+ * kept apart from the store and from its backups. An erasure is noted before it is done: done and not noted, a restore would
+ * bring the person back. So is a move: what is erased at the new place must go from the old one.
  */
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
+import { type Erasure, lineOf, lineOfMove } from "./erasure-lines.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { EarlierFact, Store } from "./ports.ts";
+import { isInside, OWN_PLACE } from "./places.ts";
+import type { EarlierFact, MoveChange, Store, WriteRequest } from "./ports.ts";
 import type { Place } from "./records.ts";
-import { projectOfUser } from "./shared-places.ts";
+import { isShared, projectOfPlace, projectOfUser, projectUser } from "./shared-places.ts";
 import { StoreLayer } from "./store-layer.ts";
-
-export interface Erasure {
-  readonly atMs: number;
-  /** The master key that its hash is made with. */
-  readonly keyId: number;
-  readonly hash: string;
-}
 
 export interface ErasureReport {
   /** Persons and projects that were forgotten again. */
@@ -28,37 +24,123 @@ export interface ErasureReport {
   readonly unreadable: number;
 }
 
-const LINE = /^(\S+) (\d{1,3}) ([0-9a-f]{64})$/;
+/** Hexadecimal digits: enough to tell the values of a place. */
+const VALUE_HASH_LENGTH = 16;
+const CHANGES_AT_ONCE = 500;
 
-/** @param add resolves when the line is on disk */
+/** @param add resolves when the lines are on disk */
 export function notedErasures(
   store: Store,
-  { keyRing, clock, add }: { keyRing: KeyRing; clock: Clock; add: (line: string) => Promise<void> },
+  { keyRing, clock, add }: { keyRing: KeyRing; clock: Clock; add: (lines: string) => Promise<void> },
 ): Store {
   const layer = new StoreLayer(store);
-  const note = async (account: string, userId: string, place?: Place) => {
-    const { id, key } = keyRing.erasureKey;
-    const hash = hashOf(key, account, userId, place);
-    await add(`${new Date(clock.now()).toISOString()} ${id} ${hash}\n`).catch((cause) => {
-      const reason = `the list of erasures cannot be written, so nothing is erased: ${(cause as Error).message}`;
-      throw new Failure("store_unavailable", "The erasure cannot be noted now.", { retryAfterS: 5, reason });
+  const addLines = async (lines: readonly string[], what: string) => {
+    await add(`${lines.join("\n")}\n`).catch((cause) => {
+      const reason = `the list of erasures cannot be written, so nothing is ${what}: ${(cause as Error).message}`;
+      throw new Failure("store_unavailable", `What is ${what} cannot be noted now.`, {
+        retryAfterS: 5,
+        reason,
+      });
     });
+  };
+  const erasing = new Set<Erasure>();
+  const noted = async <T>(names: Names, erase: () => Promise<T>): Promise<T> => {
+    const { id, key } = keyRing.erasureKey;
+    const erasure = { atMs: clock.now(), keyId: id, hash: hashOf(key, names) };
+    erasing.add(erasure);
+    try {
+      await addLines([lineOf(erasure)], "erased");
+      return await erase();
+    } finally {
+      erasing.delete(erasure);
+    }
+  };
+  const noteMove = async (request: WriteRequest, change: MoveChange) => {
+    const moves = await movesOf(store, request, change);
+    if (moves.length === 0) return;
+    const atMs = clock.now();
+    // Whichever comes first: what is erased meanwhile counts as erased after the move.
+    const again = [...erasing].map((erasure) => lineOf({ ...erasure, atMs }));
+    const lines = keyRing.erasureKeys.flatMap(({ id: keyId, key }) => {
+      return moves.map(({ from, to, staying }) =>
+        lineOfMove({
+          atMs,
+          keyId,
+          hash: hashOf(key, from),
+          to: to.map((names) => hashOf(key, names)),
+          staying: staying && new Set(staying.map((value) => hashOfValue(key, request.account, value))),
+        }),
+      );
+    });
+    await addLines([...lines, ...again], "moved");
   };
   layer.forgetUser = async (...given) => {
     const [account, userId, place] = given;
     const places = account === DEMO_ACCOUNT ? [] : await store.listPlaces(account, userId);
+    const erase = () => store.forgetUser(...given);
     // A stranger's guesses do not fill the list.
     if (places.length > 0 || (place === undefined && (await hasName(store, account, userId))))
-      await note(account, userId, place);
-    return store.forgetUser(...given);
+      return noted([account, userId, ...(place === undefined ? [] : [place])], erase);
+    return erase();
   };
   // Who has only a name in what is shared is noted, too.
   layer.write = async (request) => {
     const [change] = request.changes;
-    if (change?.kind === "disown") await note(request.account, change.author);
-    return store.write(request);
+    const write = () => store.write(request);
+    if (change?.kind === "disown") return noted([request.account, change.author], write);
+    if (change?.kind === "move" && request.account !== DEMO_ACCOUNT) await noteMove(request, change);
+    return write();
   };
   return layer;
+}
+
+/** An account, a user of it, and where only that is meant, a place. */
+type Names = readonly string[];
+
+/** By these a value is known again, also where it was written again meanwhile. */
+type LabelValue = Pick<EarlierFact, "label" | "sinceMs">;
+
+interface MovedPlace {
+  readonly from: Names;
+  /** Where it goes to, and what that is inside of: with any of them it is erased. */
+  readonly to: readonly Names[];
+  readonly staying?: readonly LabelValue[] | undefined;
+}
+
+/** The places that a change moves, each for itself; none where nothing is there. */
+async function movesOf(
+  store: Store,
+  { account, userId }: Pick<WriteRequest, "account" | "userId">,
+  { from, to, only }: MoveChange,
+): Promise<MovedPlace[]> {
+  const namesOf = (place: Place): Names => {
+    const project = projectOfPlace(place);
+    return project === undefined ? [account, userId, place] : [account, projectUser(project)];
+  };
+  const project = projectOfPlace(from);
+  const known = await store.listPlaces(account, project === undefined ? userId : projectUser(project));
+  const inside = project === undefined ? known.filter((place) => isInside(place, from)) : [from];
+  if (known.length === 0 || inside.length === 0) return [];
+  const moved = only === undefined ? new Set([from, ...inside]) : [from];
+  const values = only === undefined ? [] : await valuesAt(store, account, userId, from);
+  const staying = only && values.filter(({ label }) => !only.isMeant(label));
+  return [...moved].map((place) => {
+    const target = to + place.slice(from.length);
+    if (isShared(target)) return { from: namesOf(place), to: [namesOf(target)], staying };
+    const outer = new Set([target, target.split("/")[0]!]);
+    // Out of a project that is shared it comes to a person.
+    return {
+      from: namesOf(place),
+      to: [...[...outer].map(namesOf), ...(isShared(place) ? [[account, userId]] : [])],
+      staying,
+    };
+  });
+}
+
+/** Present and earlier ones. */
+async function valuesAt(store: Store, account: string, userId: string, place: Place): Promise<LabelValue[]> {
+  const life = await store.readLife(account, userId, { nowMs: 0, place });
+  return [...(life?.facts ?? []), ...(life?.earlier ?? [])];
 }
 
 /** In what was allowed to an application, or among the members of a project. */
@@ -69,14 +151,6 @@ async function hasName(store: Store, account: string, userId: string): Promise<b
   return keys.some(({ user, grant }) => user === userId && grant !== undefined);
 }
 
-/** The entries of a list; a last line that was cut off is none. */
-export function erasuresIn(text: string): Erasure[] {
-  return text.split("\n").flatMap((line) => {
-    const [, at, keyId, hash] = LINE.exec(line) ?? [];
-    return at === undefined ? [] : [{ atMs: Date.parse(at), keyId: Number(keyId), hash }];
-  });
-}
-
 /** Forgets again whom the entries name. */
 export async function eraseAgain(
   { store, keyRing, clock }: { store: Store; keyRing: KeyRing; clock: Clock },
@@ -85,24 +159,56 @@ export async function eraseAgain(
   const keys = new Map(
     erasures.flatMap(({ keyId }) => keyRing.erasureKeyOf(keyId) ?? []).map((one) => [one.id, one.key]),
   );
-  const wanted = new Set(erasures.map(({ hash }) => hash));
-  const isWanted = (account: string, userId: string, place?: Place) =>
-    [...keys.values()].some((key) => wanted.has(hashOf(key, account, userId, place)));
+  const wanted = new Map(erasures.map((erasure) => [erasure.hash, erasure]));
+  const wantedOf = (...names: Names) => {
+    const found = [...keys.values()].flatMap((key) => wanted.get(hashOf(key, names)) ?? []);
+    return found.find(({ except }) => except === undefined) ?? found[0];
+  };
   const erased = new Set<string>();
-  const erase = async (account: string, userId: string, place?: Place) => {
-    if (!isWanted(account, userId, place)) return false;
-    if (await store.forgetUser(account, userId, place)) erased.add([account, userId, place].join("\0"));
-    return true;
+  /** Whether all of it is erased. */
+  const erase = async (...names: [account: string, userId: string, place?: Place]) => {
+    const erasure = wantedOf(...names.filter((name) => name !== undefined));
+    if (erasure === undefined) return false;
+    const { keyId, except } = erasure;
+    const isFound =
+      except === undefined
+        ? (await store.forgetUser(...names)) !== undefined
+        : await forgetBut(names, (value) => except.has(hashOfValue(keys.get(keyId)!, names[0], value)));
+    if (isFound) erased.add(names.join("\0"));
+    return except === undefined;
+  };
+  /** At a place, without those inside it; a shared project has one place. */
+  const forgetBut = async (
+    [account, userId, place = OWN_PLACE]: [string, string, Place?],
+    hasStayed: (value: LabelValue) => boolean,
+  ) => {
+    const nowMs = clock.now();
+    const values = await valuesAt(store, account, userId, place);
+    const staying = new Set(values.filter(hasStayed).map(({ label }) => label));
+    const labels = new Set(values.map(({ label }) => label).filter((label) => !staying.has(label)));
+    const changes = [...labels].map((label) => ({ place, label, value: null }));
+    for (let i = 0; i < changes.length; i += CHANGES_AT_ONCE)
+      await store.write({
+        account,
+        userId,
+        changes: changes.slice(i, i + CHANGES_AT_ONCE),
+        places: [],
+        nowMs,
+      });
+    return changes.length > 0;
   };
   /** Out of what is shared in a project. */
   const eraseNames = async (account: string, userId: string) => {
     const nowMs = clock.now();
     const life = await store.readLife(account, userId, { nowMs });
-    const values: readonly Pick<EarlierFact, "author" | "endedBy">[] = [...life!.facts, ...life!.earlier];
+    const values: readonly Pick<EarlierFact, "author" | "endedBy">[] = [
+      ...(life?.facts ?? []),
+      ...(life?.earlier ?? []),
+    ];
     for (const author of new Set(values.flatMap(({ author, endedBy }) => [author, endedBy]))) {
-      if (author === undefined || !isWanted(account, author)) continue;
+      if (author === undefined || wantedOf(account, author) === undefined) continue;
       await store.write({ account, userId, changes: [{ kind: "disown", author }], places: [], nowMs });
-      erased.add([account, author, undefined].join("\0"));
+      erased.add([account, author].join("\0"));
     }
   };
   if (keys.size > 0) {
@@ -114,7 +220,7 @@ export async function eraseAgain(
       const places = await store.listPlaces(account, userId);
       // Of a worktree's place also the project, which may have nothing of its own.
       const candidates = new Set(
-        places.flatMap((place) => (place === "" ? [] : [place.split("/")[0], place])),
+        places.flatMap((place) => (place === OWN_PLACE ? [] : [place.split("/")[0]!, place])),
       );
       for (const place of candidates) await erase(account, userId, place);
     }
@@ -129,7 +235,11 @@ export async function eraseAgain(
 }
 
 // Neither accounts, nor user ids, nor places hold U+0000.
-function hashOf(key: Uint8Array, account: string, userId: string, place?: Place): string {
-  const names = place === undefined ? [account, userId] : [account, userId, place];
+function hashOf(key: Uint8Array, names: Names): string {
   return createHmac("sha256", key).update(names.join("\0")).digest("hex");
+}
+
+/** Whoever has it: it goes along from one place to another. */
+function hashOfValue(key: Uint8Array, account: string, { label, sinceMs }: LabelValue): string {
+  return hashOf(key, [account, "", label, `${sinceMs}`]).slice(0, VALUE_HASH_LENGTH);
 }

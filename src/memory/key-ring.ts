@@ -73,6 +73,11 @@ export class KeyRing {
     return this.erasureKeyOf(this.#masters.find(({ opensOnly }) => !opensOnly)!.id)!;
   }
 
+  /** For moves, which are found from erasures: what is erased later may be noted with any of them. */
+  get erasureKeys(): readonly { readonly id: number; readonly key: Uint8Array }[] {
+    return this.#masters.filter(({ opensOnly }) => !opensOnly).map(({ id }) => this.erasureKeyOf(id)!);
+  }
+
   /** Undefined where that master key is not here. */
   erasureKeyOf(id: number): { readonly id: number; readonly key: Uint8Array } | undefined {
     const master = this.#masters.find((one) => one.id === id);

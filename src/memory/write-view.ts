@@ -10,6 +10,7 @@ import type { Caller } from "./authentication.ts";
 import type { Labels } from "./labels.ts";
 import { isInside } from "./places.ts";
 import type { Change, WriteRequest } from "./ports.ts";
+import type { Place } from "./records.ts";
 import { requireWritable, type Writable } from "./rights.ts";
 import type { MemoryServices } from "./services.ts";
 import { StoreLayer } from "./store-layer.ts";
@@ -42,15 +43,24 @@ function limited(services: MemoryServices, limits: AuthorLimits): MemoryServices
   layer.write = async (request: WriteRequest) => {
     const writable = await writableIn(labels, request.account, limits);
     for (const change of request.changes) requireNamed(writable, change);
+    const [first] = request.changes;
+    if (first?.kind === "move") await requireInside(writable, request, first.from);
     return store.write({ ...request, writable });
   };
   layer.forgetUser = async (account, userId, place, _writable, audit) => {
     const writable = await writableIn(labels, account, limits);
-    // Before the list of erasures has it: what is noted there is erased again after a restore, whatever the law has said.
+    await requireInside(writable, { account, userId }, place);
+    return store.forgetUser(account, userId, place, writable, audit);
+  };
+  /** Before the list of erasures has it: what is noted there counts after a restore, whatever the law has said. */
+  const requireInside = async (
+    writable: Writable,
+    { account, userId }: Pick<WriteRequest, "account" | "userId">,
+    place: Place | undefined,
+  ) => {
     const { facts = [], earlier = [] } = (await store.readLife(account, userId, { nowMs: 0 })) ?? {};
     for (const fact of [...facts, ...earlier])
       if (place === undefined || isInside(fact.place, place)) requireWritable(writable, fact.label);
-    return store.forgetUser(account, userId, place, writable, audit);
   };
   return { ...services, store: layer };
 }

@@ -185,7 +185,7 @@ export function* applyLaw(
   if (counted > 0 && limit !== null && used + counted > limit)
     return { ...undecided, outcome: { outcome: "limit", used } };
   if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
-  const before = memory.parts.map(({ facts, revision }) => ({ facts, revision }));
+  const before = memory.parts.map(({ facts, heads, revision }) => ({ facts, heads, revision }));
   const { isWiped, ...taken } = yield* take(memory, steps, {
     isReported: report !== undefined,
     require: ({ label, place }) => {
@@ -198,7 +198,7 @@ export function* applyLaw(
   if (request.changes.some(({ kind }) => kind === "expire"))
     events.push(...endExpired(memory, request.nowMs));
   for (const [i, part] of memory.parts.entries()) {
-    yield* requireCapacity(part, before[i]!.facts);
+    yield* requireCapacity(part, before[i]!);
     assert(part.revision >= before[i]!.revision, "a revision is not used twice");
   }
   const channelCount = others + memory.countLive(request.places, request.nowMs, namedLabels(request));

@@ -334,10 +334,13 @@ export class UserMemory {
 
   /** Labels of the person's own that were made, changed or are gone since they were found. */
   *labelDifferences(): Generator<{ readonly label: string; readonly present: FreeLabel | undefined }> {
+    // Where nothing is left, no label is: one whose facts were lost would still count them.
+    const isEmpty = this.#facts + this.#heads === 0;
     for (const [label, present] of this.#labels) {
       // One that is damaged has no uses, and goes.
-      if (present === this.#foundLabels.get(label) && present.uses > 0) continue;
-      yield { label, present: present.uses === 0 ? undefined : present };
+      const isGone = isEmpty || present.uses === 0;
+      if (present === this.#foundLabels.get(label) && !isGone) continue;
+      yield { label, present: isGone ? undefined : present };
     }
   }
 

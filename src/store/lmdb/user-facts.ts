@@ -34,6 +34,7 @@ import {
   userKey,
 } from "./entry-keys.ts";
 import type { TableName } from "./environment.ts";
+import { removeEndsOf } from "./left-ends.ts";
 import {
   newUser,
   type PlaceRecord,
@@ -71,6 +72,8 @@ export class UserWrites {
   #whole: ReadonlyMap<string, WholeFact> | undefined;
   /** Whatever is found goes, damaged or not: a damaged record is a name without a value. */
   readonly #isErasing: boolean;
+  /** What was read does not belong together. */
+  #isDamaged = false;
   /** Further places, as they are now and were before. */
   readonly #places = new Map<Place, { record: PlaceRecord; before: Readonly<PlaceRecord> }>();
 
@@ -100,6 +103,7 @@ export class UserWrites {
     const isAll = this.#isErasing && inside.includes("");
     const known = isAll ? found.filter(({ present }) => present !== undefined).length : facts;
     const past = isAll ? found.length - known : heads;
+    this.#isDamaged ||= isAll && known !== facts;
     const user = { revision, facts: known, heads: past, numbers, labels, named: [], isWhole, counts };
     const memory = new UserMemory({ ...user, isOfProject: this.#isOfProject }, historyMax);
     for (const fact of found) {
@@ -169,6 +173,14 @@ export class UserWrites {
     if (isWiped) noteForgetting(this.#writer, nowMs);
     const { revision, facts, heads, numbers } = memory;
     if (isChanged || this.#isErasing) this.#saveCounts({ revision, facts, heads, numbers });
+    if (this.#isErasing && facts + heads === 0 && this.#mayHaveEnds())
+      yield* removeEndsOf(this.#writer, this.#key);
+  }
+
+  /** Whether ends may be left of facts that were lost, or could not be read. */
+  #mayHaveEnds(): boolean {
+    const places = [this.#user.own, ...[...this.#places.values()].map(({ record }) => record)];
+    return this.#isDamaged || places.some(({ ending }) => ending !== 0);
   }
 
   #putFreeLabel(label: string, present: FreeLabel | undefined): void {
@@ -374,6 +386,7 @@ export class UserWrites {
       return bytes && unpack(bytes);
     } catch (error) {
       if (!this.#isErasing) throw error;
+      this.#isDamaged = true;
       return damaged();
     }
   }

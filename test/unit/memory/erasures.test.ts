@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
-import { eraseAgain, erasuresIn, notedErasures } from "../../../src/memory/erasures.ts";
+import { erasuresIn } from "../../../src/memory/erasure-lines.ts";
+import { eraseAgain, notedErasures } from "../../../src/memory/erasures.ts";
 import { forgetUser } from "../../../src/memory/facts.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { disown } from "../../../src/memory/project-sharing.ts";

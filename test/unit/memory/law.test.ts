@@ -150,6 +150,44 @@ test("a memory of 10,000 facts takes no further one, and lets old ones be change
   assert.equal(applyLaw(again, request(changes), NOTHING_FOUND).outcome.outcome, "stored");
 });
 
+test("a memory of 50,000 labels, most with only earlier values, takes no further one; each can be written, end, be forgotten and renamed", () => {
+  const free = (label: string): FoundFact => ({ place: "", label, present: undefined, earlier: [], last: 0 });
+  const head: FoundFact = { place: "", label: "USER.gpu", present: undefined, earlier: [], last: 3 };
+  const ending = foundAs(fact("", 1, "old", { expiresAtMs: START + 1 }));
+  const known = foundAs(fact("", 2, "kept"));
+  /** What becomes of a change of a user with so many labels that have only earlier values. */
+  const decided = (heads: number, change: Change, named: FoundFact[]) => {
+    const memory = new UserMemory({ revision: 90_000, facts: 2, heads, named }, 8);
+    try {
+      const { outcome } = applyLaw(memory, request([change]), NOTHING_FOUND);
+      return [outcome.outcome, memory.facts + memory.heads];
+    } catch (error) {
+      return [(error as Failure).code];
+    }
+  };
+  const add: Change = { place: "", label: "USER.name", value: "one more" };
+  assert.deepEqual(decided(49_997, add, [free("USER.name")]), ["stored", 50_000]);
+  assert.deepEqual(decided(49_998, add, [free("USER.name")]), ["memory_full"]);
+  const forget = (label: string, keepHistory: boolean): Change => ({
+    place: "",
+    label,
+    value: null,
+    keepHistory,
+  });
+  const { label } = known;
+  for (const [change, named, left] of [
+    [{ place: "", label: "USER.gpu", value: "again" }, head, 50_000],
+    [forget(label, true), known, 50_000],
+    [forget(label, false), known, 49_999],
+    [forget("USER.gpu", false), head, 49_999],
+    [{ kind: "expire", place: "", label: ending.label }, ending, 50_000],
+  ] as const)
+    assert.deepEqual(decided(49_998, change, [named]), ["stored", left]);
+  const rename = { kind: "rename", label, places: [""], to: "USER.name", merge: false } as const;
+  const terms = { label: "USER.name", oneOf: null, maxBytes: null };
+  assert.deepEqual(decided(49_998, { ...rename, terms }, [known, free("USER.name")]), ["stored", 50_000]);
+});
+
 test("a place takes 1,000 facts, a person has facts in 1,000 projects and worktrees, and a move may not pass either", () => {
   const free = (place: string, number: number): FoundFact => {
     return { place, label: labelAt(number), present: undefined, earlier: [], last: 0 };

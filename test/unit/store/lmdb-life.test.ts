@@ -8,7 +8,7 @@ import type { FactChange } from "../../../src/memory/ports.ts";
 import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { forget, NOW, set, write } from "../../conformance/store-under-test.ts";
-import { countIn, damage } from "../../fixtures/behind-the-store.ts";
+import { countIn, damage, take } from "../../fixtures/behind-the-store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { withFolder } from "./lmdb-folder.ts";
 
@@ -249,6 +249,26 @@ test("lmdb: a damaged fact that would expire can be forgotten with its user, and
     assert.deepEqual(await again.sweep(NOW + 9), []);
     await again.close();
     for (const table of ["facts", "ends"] as const) assert.equal(await countIn(folder, table), 0);
+  }));
+
+test("lmdb: whoever is erased leaves no label and no end, also where a fact with it was lost and another is damaged", () =>
+  withFolder(async (folder) => {
+    const store = await open(folder);
+    const more = { label: "ILL.diabetes", free: { make: true, description: "her illness" } };
+    for (const place of ["a", "b", "c"])
+      await change(store, [set(0, "x", { ...more, place, expiresAtMs: NOW + 9 })]);
+    await change(store, [set(0, "y", { ...more, expiresAtMs: NOW + 9 })], NOW, "bob");
+    await store.close();
+    await take(folder, "facts", "acme\0ada\0b\0ILL.diabetes");
+    await damage(folder, "facts", "acme\0ada\0c\0ILL.diabetes");
+    const again = await open(folder);
+    assert.ok(await again.forgetUser("acme", "ada"));
+    assert.deepEqual(again.readFreeLabels("acme", "ada", { prefix: "", limit: 9 }), []);
+    assert.equal(again.readFreeLabels("acme", "bob", { prefix: "", limit: 9 }).length, 1);
+    assert.equal(again.nextEndMs(), NOW + 9);
+    await again.close();
+    assert.equal(await countIn(folder, "free-labels"), 1, "the other person's");
+    assert.equal(await countIn(folder, "ends"), 1, "the other person's");
   }));
 
 test("lmdb: an ordinal that stands for the head of a history is never given to a fact, and what was there stays", async () => {
