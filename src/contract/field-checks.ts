@@ -52,9 +52,10 @@ export function fieldChecks(request: CheckedRequest): FieldChecks {
   return {
     query: compileSchema(extended(query, key), {
       place: "in the query",
+      refusesNul: true,
       unknown: unknown([body, "in the body"], [params, "in the path"]),
     }),
-    params: params && compileSchema(params, { place: "in the path" }),
+    params: params && compileSchema(params, { place: "in the path", refusesNul: true }),
     body: bodyCheck(request, {
       place: "in the body",
       unknown: unknown([query, "in the query"], [params, "in the path"]),

@@ -58,6 +58,8 @@ export interface CheckTerms {
   /** Where the fields are expected, such as "in the query". */
   readonly place?: string;
   readonly unknown?: UnknownTerms;
+  /** Refuses U+0000, of which a database can neither hold a text nor be asked for one. Of a body its rules say more. */
+  readonly refusesNul?: true;
 }
 
 const IGNORED: UnknownTerms = { policy: "ignored" };
@@ -77,7 +79,7 @@ function compile(schema: CheckedSchema, terms: CheckTerms): Check {
     case "array":
       return array(schema, terms);
     case "string":
-      return string(schema);
+      return string(schema, terms);
     case "boolean":
       return (value, param) => (typeof value === "boolean" ? undefined : { param, fault: "must be boolean" });
     case "integer":
@@ -92,11 +94,11 @@ function compile(schema: CheckedSchema, terms: CheckTerms): Check {
 
 function object(
   { properties = {}, required = [] }: CheckedSchema,
-  { place, unknown = IGNORED }: CheckTerms,
+  { place, unknown = IGNORED, ...terms }: CheckTerms,
 ): Check {
   const isMissing = place === undefined ? "is required" : `is required ${place}`;
   // What belongs elsewhere does so at the outside only.
-  const inner = { unknown: { policy: unknown.policy } };
+  const inner = { ...terms, unknown: { policy: unknown.policy } };
   const names = Object.keys(properties);
   const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, compile(schema, inner)]));
   return (value, path) => {
@@ -139,12 +141,13 @@ function array(
   };
 }
 
-function string(schema: CheckedSchema): Check {
+function string(schema: CheckedSchema, { refusesNul }: CheckTerms): Check {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
   assert(pattern === undefined || schema.title !== undefined, "a pattern is told in words");
   return (value, param) => {
     if (typeof value !== "string") return { param, fault: "must be string" };
+    if (refusesNul && value.includes("\0")) return { param, fault: "must not contain U+0000" };
     if (schema.const !== undefined && value !== schema.const)
       return { param, fault: `must be ${schema.const}` };
     if (value.length < minLength) return { param, fault: `must have at least ${minLength} character` };

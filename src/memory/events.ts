@@ -176,17 +176,19 @@ function isNew(message: EventMessage, { last }: Listener): boolean {
   return typeof message === "string" || message.number > last;
 }
 
-/** Without the events of users and places that were forgotten later. */
+/** Without the events of users and places that were forgotten later, and of what such a user has written in shared projects. */
 function withoutForgotten(told: readonly NumberedEvent[]): readonly NumberedEvent[] {
   const forgotten = new Map<string, readonly Place[]>();
   const kept: NumberedEvent[] = [];
   for (const one of [...told].reverse()) {
-    const { place, label } = one.event;
-    const userId = isShared(place) ? place : one.event.userId;
-    const places = forgotten.get(userId) ?? [];
-    if (places.some((outer) => outer === OWN_PLACE || isInside(place, outer))) continue;
+    const { userId, place, label } = one.event;
+    // What is shared is forgotten as a whole, whoever has written it.
+    const owner = isShared(place) ? place : userId;
+    const places = forgotten.get(owner) ?? [];
+    const isOfForgotten = forgotten.get(userId)?.includes(OWN_PLACE) === true;
+    if (isOfForgotten || places.some((outer) => isInside(place, outer))) continue;
     kept.push(one);
-    if (label === undefined) forgotten.set(userId, [...places, place]);
+    if (label === undefined) forgotten.set(owner, [...places, place]);
   }
   return kept.reverse();
 }

@@ -106,8 +106,8 @@ const NOTHING: ErasedUser = { facts: 0, earlier: 0, labels: 0, places: 0, connec
 
 /**
  * Forgets a user with everything in all projects, and the name in what is shared; with a project, that place and those inside
- * it. The name goes first, so that a call that was cut off can be repeated, and once more at the end: the user may have
- * written meanwhile.
+ * it. The name goes last: an erasure that is refused takes nothing, and what the user has written meanwhile loses it, too. A
+ * call that was cut off in between is repeated: it finds no user, and the names that are left.
  */
 export async function forgetUser(
   services: MemoryServices,
@@ -117,14 +117,10 @@ export async function forgetUser(
   const { userId, project } = person;
   const { places } = viewOf(account, person, 0);
   const place = project === undefined ? undefined : innermost(places);
-  const left = project === undefined ? await disown(services, account, userId) : new Map<string, number>();
   const erased = await services.store.forgetUser(account, userId, place);
-  if (project === undefined) {
-    for (const [name, values] of await disown(services, account, userId))
-      left.set(name, (left.get(name) ?? 0) + values);
-  }
   if (project === undefined) services.blocks.forget(account, userId);
   else services.blocks.drop(account, userId);
+  const left = project === undefined ? await disown(services, account, userId) : new Map<string, number>();
   if (erased === undefined && left.size === 0)
     throw new Failure("not_found", "There is nothing stored for this user.", { param: "user_id" });
   return {

@@ -10,6 +10,7 @@ import { CHANNELS } from "../base/channels.ts";
 import { isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
 import { Failure, invalidRequest } from "../base/errors.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
+import { isIdentifier } from "./identifiers.ts";
 import { checkLabelText } from "./label-terms.ts";
 import { isFree, type LabelTerms, nearLabel, oneOf, plain, unknownLabel } from "./labels.ts";
 import type { FreeTerms, Store, View } from "./ports.ts";
@@ -135,6 +136,8 @@ function isMeant(label: string, known: string): boolean {
 
 /** The labels that a person has made and that are a slip away, the nearest first. */
 async function nearFreeLabels(store: Store, who: Who, label: string): Promise<string[]> {
+  // Nothing is near it, and a store may not be asked for it.
+  if (!isIdentifier(label)) return [];
   const alike = (await labelsAlike(store, who, label))
     .filter((known) => known !== label && hasSameBeginning(label, known))
     .filter((known) => digitsOf(label) === digitsOf(known));

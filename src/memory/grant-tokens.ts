@@ -6,6 +6,7 @@
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { assert } from "../base/assert.ts";
+import { isIdentifier } from "./identifiers.ts";
 import type { KeyAccess, KeyRecord } from "./records.ts";
 
 export const ACCESS_TOKEN_PREFIX = "sba_";
@@ -55,14 +56,14 @@ export class GrantTokens {
   /** What an access token says, not checked yet: whether it is genuine is seen with its grant. */
   accessTerms(token: string): AccessTerms | undefined {
     const [id, expiresAtMs, access] = contentOf(token, ACCESS_TOKEN_PREFIX);
-    if (typeof id !== "string" || typeof expiresAtMs !== "number") return undefined;
+    if (!isId(id) || typeof expiresAtMs !== "number") return undefined;
     return access === "read" || access === "write" ? { id, expiresAtMs, access } : undefined;
   }
 
   /** The same of a refresh token. */
   refreshTerms(token: string): RefreshTerms | undefined {
     const [id, refreshes] = contentOf(token, REFRESH_TOKEN_PREFIX);
-    return typeof id === "string" && typeof refreshes === "number" ? { id, refreshes } : undefined;
+    return isId(id) && typeof refreshes === "number" ? { id, refreshes } : undefined;
   }
 
   /** Whether a token was made here for this grant. */
@@ -83,6 +84,11 @@ export class GrantTokens {
 
 function sealOf(secret: Uint8Array, head: string, { hash }: Grant): string {
   return createHmac("sha256", secret).update(`${head}\0${hash}`).digest("base64url");
+}
+
+/** A store is asked for the grant before the seal can be checked: no text goes there that no store can hold. */
+function isId(id: unknown): id is string {
+  return typeof id === "string" && isIdentifier(id);
 }
 
 function contentOf(token: string, prefix: string): readonly unknown[] {

@@ -158,7 +158,8 @@ test("pages go on where the one before has ended, and a wrong cursor or moment i
   );
   const [last] = await entriesOf("");
   assert.deepEqual(await entriesOf(`until=${encodeURIComponent(last!.at)}`), (await entriesOf("")).slice(1));
-  for (const query of ["cursor=x", "since=yesterday", "limit=0"])
+  const beyondTime = Buffer.from(`${"9".repeat(15)} 0123456789abcdef`).toString("base64url");
+  for (const query of ["cursor=x", `cursor=${beyondTime}`, "since=yesterday", "limit=0"])
     assert.equal((await running.call("GET", `/admin/audit?${query}`, { key: ADMIN })).status, 400);
 });
 

@@ -4,6 +4,8 @@
  */
 
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Operation } from "../../src/contract/operation.ts";
 import { OPERATIONS } from "../../src/contract/operations.ts";
@@ -120,6 +122,39 @@ test("a label for the account's own key is written by no token and no bound key,
   assert.equal((await send(["GET", "/decode?user_id=ada&label=PLAN.tier"], customer.own)).json.value, "free");
   const set = await send(["POST", "/encode", of("PLAN.tier", { value: "pro" })], running.key);
   assert.equal(set.status, 200);
+});
+
+test("an erasure that is refused takes no name out of what is shared, is not noted to be repeated, and is in no audit", async () => {
+  const project = "shared-loom";
+  const sharing = await running.call("PUT", `/projects/${project}`, {
+    body: { shared: true, members: ["eve", "bo"] },
+  });
+  assert.equal(sharing.status, 200, sharing.text);
+  for (const body of [
+    { user_id: "eve", label: "PROJ.goal", value: "weave", project, session_id: "s1" },
+    { user_id: "eve", label: "USER.name", value: "Eve" },
+  ])
+    assert.equal((await running.call("POST", "/encode", { body })).status, 200);
+  const wanted = { user_id: "eve", access: "write", ttl_s: 600, write: ["PREF.*"] };
+  const { token } = (await running.call("POST", "/tokens", { body: wanted })).json;
+  const list = join(running.folder, "erasures.list");
+  const state = async () => ({
+    shared: (await running.call("GET", `/facts?user_id=bo&project=${project}&details=true`)).json.facts,
+    own: (await running.call("GET", "/facts?user_id=eve")).text,
+    noted: existsSync(list) ? readFileSync(list, "utf8") : "",
+    audit: (await running.call("GET", "/audit?operation=forgetUser")).json.entries.length,
+  });
+  const before = await state();
+  assert.deepEqual(fieldsOf(before.shared, "user_id"), ["eve"]);
+  const erase = (key: string) => send(["DELETE", "/users?user_id=eve"], key);
+  assert.equal(problemCode(await erase(token)), "403 label_not_allowed");
+  assert.deepEqual(await state(), before);
+  // With the account's own key there is all of it.
+  assert.equal((await erase(running.key)).status, 200);
+  const after = await state();
+  assert.deepEqual(fieldsOf(after.shared, "user_id"), [undefined]);
+  assert.ok(after.noted.length > before.noted.length);
+  assert.equal(after.audit, before.audit + 1);
 });
 
 test("what a token may write it writes, and it reads everything", async () => {

@@ -290,3 +290,21 @@ test("phishing: the page says where the answer goes and who vouches for the name
   );
   assert.match(local.text, /class="warning"/);
 });
+
+test("a made-up token whose id no store can look for is refused as any other, without a credential and by the client", async () => {
+  const { client_id: clientId } = await register(running);
+  const made = (prefix: string, content: readonly unknown[]) =>
+    `${prefix}${Buffer.from(JSON.stringify(content)).toString("base64url")}.x`;
+  for (const id of ["\0", "g\0", "\u0001", "\ud800", ""]) {
+    const access = made("sba_", [id, 9e15, "read"]);
+    assert.equal(problemCode(await mcp(running, access, "tools/list")), "401 invalid_key");
+    assert.equal(
+      problemCode(await call(running, "GET", "/facts?user_id=ada", { key: access })),
+      "401 invalid_key",
+    );
+    const next = made("sbr_", [id, 0]);
+    assert.equal(refusal(await refresh(running, { clientId, refresh_token: next })), "400 invalid_grant");
+    for (const token of [access, next])
+      assert.equal((await post(running, "/revoke", { token, client_id: clientId })).status, 200);
+  }
+});

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { rowsOf } from "../fixtures/fields.ts";
+import { until } from "../fixtures/waiting.ts";
 import { type HeardEvent, listenTo } from "./event-stream.ts";
 import { type Answer, problemCode, sharedRunning, startRunning } from "./running-service.ts";
 
@@ -50,6 +51,33 @@ test("an event of a shared fact reaches each member once, with who wrote it, and
   ok(await encode("eve", "heard", "eve's"));
   assert.deepEqual(seen(await eve.until(1)), [["eve", "heard", undefined, "written"]]);
   await Promise.all([ada, bo, eve, all].map((listener) => listener.end()));
+});
+
+test("who comes back hears nothing of what an erased person wrote in a shared project, whatever else there was of theirs", async () => {
+  ok(await share("left", null));
+  const listen = (query: string, id?: string) =>
+    listenTo(running.url, query, running.key, id === undefined ? {} : { "last-event-id": id });
+  const before = await listen("");
+  ok(await encode("bo", "left", "bo's"));
+  const [{ id }] = (await before.until(1)) as [HeardEvent];
+  await before.end();
+  ok(await encode("dora", "left", "dora's"));
+  ok(await call("POST", "/encode", { user_id: "dora", label: "USER.name", value: "Dora" }));
+  // Of fay there is nothing but what is shared.
+  ok(await encode("fay", "left", "fay's"));
+  for (const user of ["dora", "fay"]) ok(await call("DELETE", `/users?user_id=${user}`));
+  ok(await encode("bo", "left", "the last"));
+  const seen = (heard: readonly HeardEvent[]) => heard.map(({ user_id, label }) => [user_id, label]);
+  const last = ["bo", "PROJ.goal"];
+  for (const [query, expected] of [
+    ["", [["dora", null], last]],
+    ["?user_id=bo", [last]],
+  ] as const) {
+    const again = await listen(query, id);
+    await until(() => again.heard().some((event) => event.user_id === "bo"));
+    assert.deepEqual(seen(again.heard()), expected, query);
+    await again.end();
+  }
 });
 
 const ROUNDS = 12;

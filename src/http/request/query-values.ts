@@ -2,6 +2,7 @@
 
 import { momentOf } from "../../base/clock.ts";
 import { type Failure, invalidRequest } from "../../base/errors.ts";
+import { isIdentifier } from "../../memory/identifiers.ts";
 
 export function momentIn(text: string, param: string): number {
   const ms = momentOf(text);
@@ -19,7 +20,8 @@ export function cursorOf(text: string): string {
 
 export function textOfCursor(cursor: string): string {
   const text = Buffer.from(cursor, "base64url").toString();
-  if (cursorOf(text) !== cursor) throw wrongCursor();
+  // Those that were given out are of user ids, moments and revisions.
+  if (cursorOf(text) !== cursor || !isIdentifier(text)) throw wrongCursor();
   return text;
 }
 

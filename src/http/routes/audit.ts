@@ -1,6 +1,7 @@
 /** GET /audit and /admin/audit: who has changed what. An account learns of an operator that it was one, not who, nor from where. */
 
 import { invalidRequest } from "../../base/errors.ts";
+import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { AuditAnswer, AuditedChange } from "../../contract/answers.ts";
 import type { AuditFilter } from "../../memory/audit.ts";
 import { checkAccount, checkIdentifier } from "../../memory/identifiers.ts";
@@ -71,7 +72,7 @@ function filterOf({
 
 function entryOf(cursor: string): { atMs: number; id: string } {
   const [, atMs, id] = /^(\d{1,15}) ([0-9a-f]{16})$/.exec(textOfCursor(cursor)) ?? [];
-  if (id === undefined) throw wrongCursor();
+  if (id === undefined || Number(atMs) > TIME_MS_MAX) throw wrongCursor();
   return { atMs: Number(atMs), id };
 }
 

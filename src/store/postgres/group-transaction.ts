@@ -240,9 +240,10 @@ function recordsOf(
     if (answer !== undefined) kept.set(request, { channelCount, ...answer });
     if (request.quota !== undefined && count > 0)
       counted.push({ quota: request.quota, user: userOf(i), count });
+    const isTold = outcome.events.length > 0;
     for (const change of request.changes)
       if (change.kind === "erase")
-        erased.push({ account, nowMs: request.nowMs, ...erasedAt(userId, change.within) });
+        erased.push({ account, nowMs: request.nowMs, isTold, ...erasedAt(userId, change.within) });
     if (request.audit !== undefined && hasWritten(request, outcome)) notes.push(request.audit);
     if (followed.has(account))
       events.push(

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { Failure } from "../../../src/base/errors.ts";
 import { erasuresIn } from "../../../src/memory/erasure-lines.ts";
 import { eraseAgain, notedErasures } from "../../../src/memory/erasures.ts";
+import { forgetUser } from "../../../src/memory/facts.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { disown } from "../../../src/memory/project-sharing.ts";
 import { projectUser, sharedPlace } from "../../../src/memory/shared-places.ts";
@@ -140,6 +142,29 @@ test("a name that a restored backup has in what is shared goes again, also of on
     ["bob's", "bob", undefined],
   ]);
   assert.equal(store.readUser(viewOf("ada")), undefined);
+});
+
+test("an erasure that was cut off before the names went is asked for again, and takes those that are left", async (context) => {
+  const { services, store } = await setUp(context);
+  const at = sharedPlace("loom");
+  await store.changeProject(ACCOUNT, { project: "loom", members: ["ada"], createdAtMs: 1 });
+  const view = { ...viewOf("ada"), places: ["", at, "loom"], shared: { project: "loom" } };
+  await store.write({ ...view, changes: [{ place: at, label: "PROJ.goal", value: "hers" }] });
+  const authors = async () =>
+    (await store.readLife(ACCOUNT, projectUser("loom"), { nowMs: 1 }))?.facts.map(({ author }) => author);
+  const cut = Object.assign(Object.create(store), {
+    write: async () => {
+      throw new Failure("outcome_unknown", "The connection was lost.");
+    },
+  });
+  const erase = (through = store) => forgetUser({ ...services, store: through }, ACCOUNT, { userId: "ada" });
+  await assert.rejects(erase(cut), { code: "outcome_unknown" });
+  assert.equal(store.readUser(viewOf("ada")), undefined);
+  assert.deepEqual(await authors(), ["ada"]);
+  const { erased, left } = await erase();
+  assert.deepEqual([erased.labels, left], [0, [{ project: "loom", values: 1 }]]);
+  assert.deepEqual(await authors(), [undefined]);
+  await assert.rejects(erase(), { code: "not_found" });
 });
 
 test("a hash of another master key tells nothing, and is counted; a line that was cut off is left out", async (context) => {

@@ -11,6 +11,7 @@ import {
   UserEvents,
 } from "../../../src/memory/events.ts";
 import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
+import { sharedPlace } from "../../../src/memory/shared-places.ts";
 import { ACCOUNT, memoryServices } from "./memory-services.ts";
 
 const HOUR_MS = 3_600_000;
@@ -154,16 +155,27 @@ test("who comes back hears what it has missed first, then what has come meanwhil
   assert.deepEqual([calls, ada.heard.at(-1)], [["close"], "end"]);
 });
 
-test("who comes back is told nothing of what was forgotten later, and of the forgetting once", async () => {
+/** What one who comes back hears of what it has missed. */
+function comingBack() {
   const told = (number: number, userId: string, place: string, label?: string): NumberedEvent => {
     const event = { userId, place, label, revision: 1, writtenBy: null, atMs: 0 };
-    return {
-      id: `${number}`,
-      number,
-      event: { ...event, kind: label === undefined ? "forgotten" : "written" },
-    };
+    const kind = label === undefined ? "forgotten" : "written";
+    return { id: `${number}`, number, event: { ...event, kind } };
   };
-  const { events, know } = sourceOf([
+  const heardAgain = async (missed: readonly NumberedEvent[]) => {
+    const { events, know } = sourceOf(missed);
+    const all = ears();
+    const { ready } = events.listen(ACCOUNT, undefined, all.hear, "0");
+    know();
+    await ready;
+    return all.ids;
+  };
+  return { heardAgain, told };
+}
+
+test("who comes back is told nothing of what was forgotten later, and of the forgetting once", async () => {
+  const { heardAgain, told } = comingBack();
+  const heard = await heardAgain([
     told(1, "ada", "loom", "x"),
     told(2, "ada", "loo", "x"),
     told(3, "eve", "loom", "x"),
@@ -175,11 +187,24 @@ test("who comes back is told nothing of what was forgotten later, and of the for
     told(9, "bob", "loom", "x"),
     told(10, "bob", ""),
   ]);
-  const all = ears();
-  const { ready } = events.listen(ACCOUNT, undefined, all.hear, "0");
-  know();
-  await ready;
-  assert.deepEqual(all.ids, ["2", "3", "6", "7", "10"]);
+  assert.deepEqual(heard, ["2", "3", "6", "7", "10"]);
+});
+
+test("who comes back is told nothing of what a person wrote in a shared project who was erased later", async () => {
+  const { heardAgain, told } = comingBack();
+  const [team, other] = [sharedPlace("loom"), sharedPlace("tent")];
+  const heard = await heardAgain([
+    told(1, "ada", team, "x"),
+    told(2, "eve", team, "x"),
+    told(3, "bob", team, "x"),
+    told(4, "eve", other, "x"),
+    told(5, "ada", ""),
+    // Of a project of one's own, not of what is shared in it.
+    told(6, "bob", "loom"),
+    told(7, "ada", team, "x"),
+    told(8, "", other),
+  ]);
+  assert.deepEqual(heard, ["2", "3", "5", "6", "7", "8"]);
 });
 
 test("all who listen are told of the end", async (context) => {

@@ -108,6 +108,23 @@ test("postgres: what was told of a user or place that was forgotten is gone, the
   assert.deepEqual(await kept(), ["ada  "]);
 });
 
+test("postgres: an erasure that finds no fact takes the last moments, too, but not what tells of an earlier one", async (context) => {
+  const { store } = await databaseWithStore(context);
+  const { last } = await store.followEvents("acme", Date.now() + HOUR_MS);
+  const kept = async () => briefly((await store.readEvents(["acme"], last, 100)).events);
+  const nowMs = Date.now();
+  await store.write(write("ada", [[0, "x"]], { nowMs }));
+  await store.write(write("eve", [[0, "x"]], { nowMs }));
+  const gone = { place: "", label: labelAt(0), value: null };
+  await store.write({ ...write("ada", [], { nowMs }), changes: [gone] });
+  await store.forgetUser("acme", "ada");
+  assert.deepEqual(await kept(), ["eve written 0"]);
+  await store.forgetUser("acme", "eve");
+  assert.deepEqual(await kept(), ["eve written 0", "eve forgotten "]);
+  await store.forgetUser("acme", "eve");
+  assert.deepEqual(await kept(), ["eve forgotten "]);
+});
+
 test("postgres: two nodes that end the same facts record each end once, at its moment and in order", async (context) => {
   const { url, store } = await databaseWithStore(context);
   const other = await openStore(url);

@@ -1,5 +1,6 @@
 /** The events of a group, which are stored with it, and those that go with what was erased. */
 
+import { TIME_MS_MAX } from "../../../base/limits.ts";
 import type { Place, UserChange } from "../../../memory/records.ts";
 import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import { columnsOf, type Statements } from "./statements.ts";
@@ -9,21 +10,28 @@ export interface ErasedPlace {
   readonly userId: string;
   readonly within: Place | null;
   readonly nowMs: number;
+  /** Whether an event says so: none does where there was no fact. */
+  readonly isTold: boolean;
 }
 
 export type GroupEvent = UserChange & { readonly account: string; readonly userId: string };
 
-/** Other nodes may not have told their listeners of the last moments; those go with the next sweep. */
+/**
+ * Other nodes may not have told their listeners of the last moments. By the event that tells the erasure, those are left out
+ * for whoever comes back, and go with the next sweep. Where none tells it they go at once, but for that of an earlier erasure.
+ */
 const TOLD_MS = 5_000;
 
 export function removeEvents(
   statements: Statements,
-  { account, userId, within, nowMs }: ErasedPlace,
+  { account, userId, within, nowMs, isTold }: ErasedPlace,
 ): Promise<readonly Ticketed[]> {
+  const toldMs = nowMs - TOLD_MS;
   return ticketed(
     (ticket) => statements.send<Ticketed>`
       DELETE FROM sideband.events AS e
-      WHERE e.slot = 0 AND e.account = ${account} AND (e.user_id = ${userId} OR ${userId} = '' AND e.place = ${within}::text) AND e.at_ms <= ${nowMs - TOLD_MS}
+      WHERE e.slot = 0 AND e.account = ${account} AND (e.user_id = ${userId} OR ${userId} = '' AND e.place = ${within}::text) AND (e.at_ms <= ${toldMs}
+        OR e.label IS NOT NULL AND e.at_ms <= ${isTold ? toldMs : TIME_MS_MAX})
         AND (${within}::text IS NULL
         OR e.place = ${within}::text OR starts_with(e.place, ${within}::text || '/'))
       RETURNING ${ticket}::bigint AS ticket`,
