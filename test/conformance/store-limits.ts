@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { Store } from "../../src/memory/ports.ts";
 import { accountCounter } from "../../src/memory/quota.ts";
+import { briefly } from "../fixtures/views.ts";
 import { checksOf, keyRecord, NOW, type StoreUnderTest, write } from "./store-under-test.ts";
 
 const MONTH = "2026-11";
@@ -130,6 +131,34 @@ export function storeLimitsConformance(name: string, open: () => Promise<StoreUn
     await store.changeAccount("acme", 9, MONTH);
     assert.equal(await store.readUsage(COUNTER, MONTH), 6);
   });
+
+  check(
+    "what is written under an older limit, or none, counts for the key and the account",
+    async ({ store }) => {
+      const key = keyRecord("one");
+      await store.addKey(key);
+      const usedBy = (...names: string[]) =>
+        Promise.all(names.map((counter) => store.readUsage(counter, MONTH)));
+      assert.equal((await encode(store, "ada", "one", 1_000)).outcome, "stored");
+      await store.changeAccount("acme", 9, MONTH);
+      // As nodes send them that do not know yet of the limit, or of the key's tier.
+      for (const limit of [null, null, 1_000]) await encode(store, "ada", "one", limit);
+      assert.deepEqual(await usedBy("one", COUNTER), [4, 4]);
+      await store.raiseUsage(key, [{ day: `${MONTH}-14`, count: 2 }]);
+      assert.deepEqual(await usedBy("one", COUNTER), [6, 6]);
+      const last = await Promise.all([
+        encode(store, "ada", "one", null),
+        encode(store, "ada", "one", 8, COUNTER),
+        encode(store, "bob", "one", 8, COUNTER),
+      ]);
+      assert.deepEqual(last.map(briefly), [
+        { outcome: "stored", channelCount: 1, used: last[0].used },
+        { outcome: "stored", channelCount: 1, used: 8 },
+        { outcome: "limit", used: 8 },
+      ]);
+      assert.deepEqual(await usedBy("one", COUNTER), [8, 8]);
+    },
+  );
 
   check("a key's tier is changed, and what it used without a limit counts under one", async ({ store }) => {
     await store.addKey({ ...keyRecord("one"), tier: "unlimited" });

@@ -18,7 +18,7 @@ import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { userSlot } from "./cluster/placement.ts";
 import type { Database } from "./connection/database.ts";
-import { asFailure, isDataRefused, isLocked, unavailable } from "./connection/database-failure.ts";
+import { asFailure, isLocked, unavailable } from "./connection/database-failure.ts";
 import { groupTransaction } from "./group-transaction.ts";
 import { HeldUsers } from "./held-users.ts";
 import { type CommitEnd, isLong, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
@@ -150,7 +150,7 @@ export class GroupCommit {
     if (lane.worker !== undefined && end === "stored") this.#apart.delete(lane.worker);
   }
 
-  /** A write whose data the database refuses must fail alone: then each write of the group is tried by itself. */
+  /** A write that is refused, by the database or by a fault in what is stored of its user, must fail alone: then each write is tried by itself. */
   async #commit(group: readonly QueuedWrite[]): Promise<CommitEnd> {
     const end = await this.#attempt(group);
     if (end !== "refused") return end;
@@ -182,9 +182,10 @@ export class GroupCommit {
       return "stored";
     } catch (error) {
       if (isLocked(error instanceof Failure ? error.extra.cause : error)) return "locked";
-      if (group.length > 1 && isDataRefused(error)) return "refused";
-      this.#metrics.failed();
       const failure = asFailure(error);
+      // Neither the database's being away nor a lock: nothing is stored, and it may be the fault of one write.
+      if (group.length > 1 && !(failure instanceof Failure)) return "refused";
+      this.#metrics.failed();
       // Nothing is stored: a lost connection, after which nobody knows, has another code.
       const isSafe = failure instanceof Failure && failure.code === "store_unavailable";
       if (isSafe && new Set(group.map((write) => this.#workerOf(write))).size > 1) {

@@ -18,7 +18,7 @@ import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { AuditNote, Place } from "../../memory/records.ts";
 import { eventUser, isShared, projectOfUser, sharedPlace } from "../../memory/shared-places.ts";
 import type { Transaction } from "./connection/database.ts";
-import { counterName, type GroupUser, projectName, usersOf } from "./queries/group-locks.ts";
+import { counterName, countersOf, type GroupUser, projectName, usersOf } from "./queries/group-locks.ts";
 import { type FoundGroup, type ListedLabels, readGroup } from "./queries/group-reads.ts";
 import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
 import { countPlaces, mayBecomeFull } from "./queries/place-counts.ts";
@@ -138,15 +138,22 @@ function* decide(
     };
     try {
       const decision = yield* memory.attempt(applyLaw(memory, request, found));
-      if (counter !== undefined) counts.set(counter, decision.outcome.used);
+      for (const name of countersOfMonth(request))
+        if (name === counter || counts.has(name))
+          counts.set(name, (counts.get(name) ?? 0) + decision.counted);
       decisions.push(decision);
     } catch (error) {
-      // A damaged row, or an error of the programmer, is everybody's.
+      // A damaged row, or an error of the programmer: then each write is tried by itself (group-commit.ts).
       if (!(error instanceof Failure)) throw error;
       decisions.push(error);
     }
   }
   return decisions;
+}
+
+function countersOfMonth(request: WriteRequest): string[] {
+  const month = request.quota?.month ?? "";
+  return countersOf(request).map((keyId) => counterName({ keyId, month }));
 }
 
 function jointly({ shared: named }: WriteRequest, { own, shared }: WriteMemories): Memory {
@@ -185,16 +192,18 @@ function resultsOf(
   after: ReadonlyMap<string, number>,
 ): WriteResult[] {
   const byOthers = new Map([...after].map(([name, used]) => [name, used - (before.get(name) ?? 0)]));
-  const names = requests.map(({ quota }) => (quota === undefined ? "" : counterName(quota)));
   for (const [i, decision] of decisions.entries()) {
-    const name = elementAt(names, i);
-    const more = byOthers.get(name);
-    if (more !== undefined && !(decision instanceof Failure)) byOthers.set(name, more - decision.counted);
+    if (decision instanceof Failure) continue;
+    for (const name of countersOfMonth(elementAt(requests, i))) {
+      const more = byOthers.get(name);
+      if (more !== undefined) byOthers.set(name, more - decision.counted);
+    }
   }
   return decisions.map((decision, i) => {
     if (decision instanceof Failure) return decision;
     const { outcome } = decision;
-    const more = byOthers.get(elementAt(names, i)) ?? 0;
+    const { quota } = elementAt(requests, i);
+    const more = quota === undefined || quota.limit === null ? 0 : (byOthers.get(counterName(quota)) ?? 0);
     return more === 0 ? outcome : { ...outcome, used: outcome.used + more };
   });
 }

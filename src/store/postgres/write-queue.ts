@@ -14,8 +14,8 @@ export interface QueuedWrite {
 
 /**
  * How an attempt to commit a group ended. After "stored" and "failed" its writes are answered. Locked: somebody else has
- * locked a user. Refused: the database does not take the data of one of several writes. In both nothing is stored, and
- * nobody is answered.
+ * locked a user. Refused: the database does not take the data of one of several writes, or what is stored of one's user is
+ * damaged. In both nothing is stored, and nobody is answered.
  */
 export type CommitEnd = "stored" | "failed" | "locked" | "refused";
 

@@ -21,7 +21,7 @@ import { storeOperatorsConformance } from "../../conformance/store-operators.ts"
 import { storePlacesConformance } from "../../conformance/store-places.ts";
 import { storeRightsConformance } from "../../conformance/store-rights.ts";
 import { storeSharedConformance } from "../../conformance/store-shared.ts";
-import { keyRecord, write } from "../../conformance/store-under-test.ts";
+import { forget, keyRecord, write } from "../../conformance/store-under-test.ts";
 import { anyCharacter } from "../../fixtures/characters.ts";
 import { fieldsOf } from "../../fixtures/fields.ts";
 import { briefly, labelAt, viewOf } from "../../fixtures/views.ts";
@@ -200,6 +200,26 @@ test("postgres: a write that the database refuses fails alone, its neighbours in
   assert.deepEqual(fieldsOf(results, "status"), ["fulfilled", "rejected", "rejected", "fulfilled"]);
   assert.equal((await store.readFact(viewOf("four"), "USER.name"))?.value, "fine");
   assert.equal(await store.readUser(viewOf("three")), undefined);
+  await store.close();
+});
+
+test("postgres: a write of a user whose rows are damaged fails alone, its neighbours in the group are stored", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url);
+  await store.write(write("damaged", [[0, "before"]]));
+  const sql = postgres(url, { max: 1 });
+  await sql`UPDATE sideband.users SET facts = 0 WHERE user_id = 'damaged'`;
+  const quota = { keyId: "big", month: "2026-11", day: "2026-11-15", limit: 9 };
+  const results = await Promise.allSettled([
+    store.write(write("one", [[0, "fine"]], { quota })),
+    store.write(write("damaged", [], { changes: [forget(0)] })),
+    store.write(write("two", [[0, "fine"]], { account: "globex", quota })),
+  ]);
+  assert.deepEqual(fieldsOf(results, "status"), ["fulfilled", "rejected", "fulfilled"]);
+  assert.equal((await store.readFact(viewOf("two", "globex"), "USER.name"))?.value, "fine");
+  assert.equal((await store.readFact(viewOf("damaged"), "USER.name"))?.value, "before");
+  assert.equal(await store.readUsage("big", "2026-11"), 2, "each counts once");
+  await sql.end();
   await store.close();
 });
 

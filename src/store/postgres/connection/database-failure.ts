@@ -77,9 +77,6 @@ const LOCK_STATE = "55P03";
 
 const TIMEOUT_STATE = "57014";
 
-/** The database refused the data itself. */
-const DATA_STATES = /^(22|23)/;
-
 function sqlStateOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
@@ -105,10 +102,6 @@ export function isUnknownForm(error: unknown): boolean {
 
 export function isMixedUp(error: unknown): boolean {
   return sqlStateOf(error) === MIXED_UP;
-}
-
-export function isDataRefused(error: unknown): boolean {
-  return DATA_STATES.test(sqlStateOf(error));
 }
 
 /** Citus calls it an internal error if it loses another machine of the cluster in a transaction. */

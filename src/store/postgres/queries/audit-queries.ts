@@ -9,6 +9,7 @@ import type { AuditEntry, AuditNote, AuditQuery, AuditStore, PersonName } from "
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Database, Query, Sql } from "../connection/database.ts";
 import { answerOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
+import { compare } from "./group-locks.ts";
 import { allOf, columnsOf, Statements, valuesOf } from "./statements.ts";
 
 export function auditIn(database: Database): AuditStore {
@@ -27,17 +28,21 @@ export async function storeNote(tx: Sql, note: AuditNote | undefined, result: un
   await allOf(storeNotes(new Statements(tx, false), [note]));
 }
 
+/** Names are locked in one order, whoever stores them, and after all entries. */
 export function storeNotes(statements: Statements, notes: readonly AuditNote[]): Promise<unknown>[] {
-  return notes.flatMap(({ entry, names }) => [
-    rowsOf(
-      (ticket) => statements.send<Ticketed>`
-        INSERT INTO sideband.audit (slot, at_ms, id, account, operation, entry)
-        VALUES (${DIRECTORY_SLOT}, ${entry.atMs}, ${entry.id}, ${entry.account}, ${entry.operation},
-          ${JSON.stringify(entry)})
-        ON CONFLICT (slot, at_ms, id) DO NOTHING RETURNING ${ticket}::bigint AS ticket`,
+  const names = namesIn(notes);
+  return [
+    ...notes.map(({ entry }) =>
+      rowsOf(
+        (ticket) => statements.send<Ticketed>`
+          INSERT INTO sideband.audit (slot, at_ms, id, account, operation, entry)
+          VALUES (${DIRECTORY_SLOT}, ${entry.atMs}, ${entry.id}, ${entry.account}, ${entry.operation},
+            ${JSON.stringify(entry)})
+          ON CONFLICT (slot, at_ms, id) DO NOTHING RETURNING ${ticket}::bigint AS ticket`,
+      ),
     ),
-    ...(names.length === 0 ? [] : [storeNames(statements, entry, names)]),
-  ]);
+    ...statements.parts(names).map((rows) => storeNames(statements, rows)),
+  ];
 }
 
 type NameRow = PersonName & { readonly slot: number; readonly atMs: number };
@@ -50,13 +55,19 @@ const NAME_ROW = columnsOf<NameRow>({
   name: "text",
 });
 
+/** Each once, with the moment of the last note that names it. */
+function namesIn(notes: readonly AuditNote[]): NameRow[] {
+  const rows = new Map<string, NameRow>();
+  for (const { entry, names } of notes)
+    for (const name of names) {
+      const atMs = Math.max(entry.atMs, rows.get(name.hash)?.atMs ?? 0);
+      rows.set(name.hash, { ...name, slot: DIRECTORY_SLOT, atMs });
+    }
+  return [...rows.values()].sort((a, b) => compare(a.hash, b.hash));
+}
+
 /** As values: of rows that are selected Citus returns no parameter. */
-function storeNames(
-  statements: Statements,
-  { atMs }: AuditEntry,
-  names: readonly PersonName[],
-): Promise<unknown> {
-  const rows = names.map((name) => ({ ...name, slot: DIRECTORY_SLOT, atMs }));
+function storeNames(statements: Statements, rows: readonly NameRow[]): Promise<unknown> {
   return rowsOf(
     (ticket) => statements.send<Ticketed>`
       INSERT INTO sideband.audit_names AS n (slot, last_at_ms, hash, account, name) ${valuesOf(NAME_ROW, rows)}

@@ -3,7 +3,7 @@
 import type { WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot } from "../cluster/placement.ts";
 import { answerOf, type Ticketed } from "../connection/tickets.ts";
-import { compare, counterName, type GroupUser } from "./group-locks.ts";
+import { compare, counterName, countersOf, type GroupUser } from "./group-locks.ts";
 import { arraysOf, columnsOf, type Part, part, type Statements } from "./statements.ts";
 
 /** Encodes of a write with a quota. */
@@ -13,18 +13,33 @@ export interface CountedWrite {
   readonly count: number;
 }
 
-/** Encodes of a key in a month or on a day. */
-interface Count {
+interface Counted {
+  readonly counted: readonly CountedWrite[];
+  /** What the counters that are there had used when it was read. */
+  readonly used: ReadonlyMap<string, number>;
+}
+
+/** Without a limit. */
+const MOST = Number.MAX_SAFE_INTEGER;
+
+/** Of a key or an account, in a month or on a day. */
+interface CounterName {
   readonly slot: number;
   readonly keyId: string;
   readonly period: string;
+}
+
+interface Count extends CounterName {
   count: number;
   /** What may have been used before: with more the law had refused one of the writes. */
   most: number;
 }
 
-/** Sums for each counter, sorted, since others may lock them at the same time. A key without a limit counts in the slot of the user. */
-export function countsOf({ counted }: { readonly counted: readonly CountedWrite[] }): {
+/**
+ * Sums for each counter, sorted, since others may lock them at the same time. A key without a limit counts its days in the slot of
+ * the user, and in months only where there is a counter.
+ */
+export function countsOf({ counted, used }: Counted): {
   months: Count[];
   days: Count[];
 } {
@@ -38,7 +53,7 @@ export function countsOf({ counted }: { readonly counted: readonly CountedWrite[
     count: number,
   ) => {
     const name = `${slot}\0${keyId}\0${period}`;
-    const sum = sums.get(name) ?? { slot: slot ?? quotaSlot(keyId), keyId, period, count: 0, most: Infinity };
+    const sum = sums.get(name) ?? { slot: slot ?? quotaSlot(keyId), keyId, period, count: 0, most: MOST };
     sum.count += count;
     sums.set(name, sum);
     return sum;
@@ -46,15 +61,20 @@ export function countsOf({ counted }: { readonly counted: readonly CountedWrite[
   for (const { quota, user, count } of counted) {
     const { keyId, month, day, limit, counter = keyId } = quota;
     add(days, keyId, day, limit === null ? user.slot : undefined, count);
-    if (limit === null) continue;
-    const sum = add(months, counter, month, undefined, count);
-    sum.most = Math.min(sum.most, limit - sum.count);
+    for (const name of countersOf({ account: user.account, quota })) {
+      const isLimited = limit !== null && name === counter;
+      if (!isLimited && !used.has(counterName({ keyId: name, month }))) continue;
+      const sum = add(months, name, month, undefined, count);
+      if (isLimited) sum.most = Math.min(sum.most, limit - sum.count);
+    }
   }
-  const sorted = (sums: Map<string, Count>) =>
-    [...sums.values()].sort(
-      (a, b) => a.slot - b.slot || compare(a.keyId, b.keyId) || compare(a.period, b.period),
-    );
+  const sorted = (sums: Map<string, Count>) => [...sums.values()].sort(inSlots);
   return { months: sorted(months), days: sorted(days) };
+}
+
+/** The order in which counters are locked. */
+export function inSlots(a: CounterName, b: CounterName): number {
+  return a.slot - b.slot || compare(a.keyId, b.keyId) || compare(a.period, b.period);
 }
 
 const COUNT = columnsOf<Count>({ slot: "integer", keyId: "text", period: "text", count: "bigint" });

@@ -10,6 +10,7 @@ import type { FactName } from "../../../memory/law/found-user.ts";
 import { type Reading, readingOf, readingsOf } from "../../../memory/law/law.ts";
 import { nameOf } from "../../../memory/law/user-memory.ts";
 import type { Replay, WriteRequest } from "../../../memory/ports.ts";
+import { accountCounter } from "../../../memory/quota.ts";
 import type { Place, ProjectRecord } from "../../../memory/records.ts";
 import { isShared, projectUser } from "../../../memory/shared-places.ts";
 import { DIRECTORY_SLOT, replaySlot, userSlot } from "../cluster/placement.ts";
@@ -188,6 +189,16 @@ const NEW_REPLAY: readonly Column<ReplayKey>[] = [...REPLAY, ["integer", () => 0
 
 export function counterName(quota: { keyId: string; month: string; counter?: string | undefined }): string {
   return `${quota.counter ?? quota.keyId}\0${quota.month}`;
+}
+
+/**
+ * The counters of months that a write counts in: that of its limit, made where it is missing; those of its key and its account
+ * where they are there, since a node may not know yet that there is a limit.
+ */
+export function countersOf({ account, quota }: Pick<WriteRequest, "account" | "quota">): readonly string[] {
+  if (quota === undefined) return [];
+  const { keyId, counter = keyId } = quota;
+  return [...new Set([counter, keyId, accountCounter(account)])];
 }
 
 /**

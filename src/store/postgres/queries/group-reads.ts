@@ -16,6 +16,7 @@ import { quotaSlot } from "../cluster/placement.ts";
 import { isLong } from "../write-queue.ts";
 import {
   counterName,
+  countersOf,
   type FoundReplay,
   type GroupUser,
   type GroupUsers,
@@ -61,7 +62,7 @@ export interface FoundGroup {
   readonly replays: ReadonlyMap<number, FoundReplay>;
   /** Of each write: how many labels have a live fact in its places. */
   readonly channelCounts: readonly number[];
-  /** Of each limited key and month that has a counter: others may count meanwhile. */
+  /** Of each month of a key or an account that has a counter: others may count meanwhile. */
   readonly used: ReadonlyMap<string, number>;
   /** Removed labels, by account. */
   readonly gone: ReadonlyMap<string, ReadonlySet<string>>;
@@ -104,7 +105,7 @@ export async function readGroup(
 ): Promise<FoundGroup> {
   const { users } = group;
   const { views, viewOf, sharedViewOf } = viewsOf(requests, group);
-  const counters = countersOf(requests);
+  const counters = countersIn(requests);
   const queries = [
     ...namedParts(statements, users),
     ...insideParts(statements, users),
@@ -375,16 +376,17 @@ function answerParts(statements: Statements, requests: readonly WriteRequest[]):
   ];
 }
 
-/** The limited keys and months of a group, each once. */
-function countersOf(requests: readonly WriteRequest[]) {
+/** The counters of months of a group, each once. */
+function countersIn(requests: readonly WriteRequest[]) {
   const counters = new Map<string, { readonly keyId: string; readonly month: string }>();
-  for (const { quota } of requests)
-    if (quota !== undefined && quota.limit !== null)
-      counters.set(counterName(quota), { keyId: quota.counter ?? quota.keyId, month: quota.month });
+  for (const request of requests) {
+    const month = request.quota?.month ?? "";
+    for (const keyId of countersOf(request)) counters.set(counterName({ keyId, month }), { keyId, month });
+  }
   return [...counters.values()];
 }
 
-function usedParts(statements: Statements, counters: ReturnType<typeof countersOf>): Part[] {
+function usedParts(statements: Statements, counters: ReturnType<typeof countersIn>): Part[] {
   const rows = counters.map(({ keyId, month: key }, number) => {
     return { slot: quotaSlot(keyId), keyId, key, number };
   });

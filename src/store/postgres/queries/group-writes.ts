@@ -11,6 +11,7 @@ import { forgetName, storeNotes } from "./audit-queries.ts";
 import { type CountedWrite, countDays, countMonths, countsOf } from "./group-counts.ts";
 import { type ErasedPlace, type GroupEvent, removeEvents, storeEvents } from "./group-events.ts";
 import {
+  compare,
   counterName,
   type GroupUser,
   NAME,
@@ -46,7 +47,7 @@ export interface GroupRecords {
   readonly notes: readonly AuditNote[];
   /** Encodes of writes with a quota. */
   readonly counted: readonly CountedWrite[];
-  /** What limited keys had used when it was read. */
+  /** What the counters that are there had used when it was read. */
   readonly used: ReadonlyMap<string, number>;
   /** Of accounts that somebody listens to. */
   readonly events: readonly GroupEvent[];
@@ -59,7 +60,7 @@ const EVENTS_MAX = 1_000;
 
 /**
  * Sends all statements, and the commit behind them; throws the first failure. What many writes have in common is locked last:
- * counters of days, of months, and of events. Resolves to what limited keys have used.
+ * counters of days, of months, and of events. Resolves to what the counters of months have used.
  */
 export async function storeGroup(
   statements: Statements,
@@ -112,7 +113,9 @@ export async function storeGroup(
   const counted = countMonths(statements, months, records.used);
   send(counted);
   send(records.erased.map((erased) => removeEvents(statements, erased)));
-  const persons = records.erased.filter(({ within }) => within === null);
+  const persons = records.erased
+    .filter(({ within }) => within === null)
+    .sort((a, b) => compare(a.account, b.account) || compare(a.userId, b.userId));
   send(persons.map((erased) => forgetName(statements, erased)));
   send(storeNotes(statements, records.notes));
   for (let i = 0; i < records.events.length; i += EVENTS_MAX) {

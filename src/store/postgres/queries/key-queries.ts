@@ -17,6 +17,7 @@ import { DIRECTORY_SLOT, quotaSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { storeNote } from "./audit-queries.ts";
+import { inSlots } from "./group-counts.ts";
 import { decideKeyRequest } from "./key-request-queries.ts";
 
 /** Notified at every change of a key or label. The payload is empty: nodes read the version from the settings table. */
@@ -143,12 +144,15 @@ export function changeAccount(
       );
       if (row === undefined) return undefined;
       const keys = await listKeys(account)(tx);
-      const ids = keys.map(({ id }) => id);
-      if (monthlyLimit !== null)
-        await beginCounter(tx, { counter: accountCounter(account), month, keyIds: ids });
-      else
-        for (const { id, tier } of keys)
-          if (TIER_LIMITS[tier] !== null) await beginCounter(tx, { counter: id, month, keyIds: [id] });
+      if (monthlyLimit !== null) {
+        const keyIds = keys.map(({ id }) => id);
+        await beginCounter(tx, { counter: accountCounter(account), month, keyIds });
+      } else {
+        const limited = keys.filter(({ tier }) => TIER_LIMITS[tier] !== null);
+        const counters = limited.map(({ id }) => ({ slot: quotaSlot(id), keyId: id, period: month }));
+        for (const { keyId } of counters.sort(inSlots))
+          await beginCounter(tx, { counter: keyId, month, keyIds: [keyId] });
+      }
       await storeNote(tx, audit, row);
       return { record: accountOf(row), version };
     }) as Promise<{ record: AccountRecord; version: number } | undefined>;
@@ -279,7 +283,10 @@ export function removeGrants(account: string, user: string, endedBeforeMs: numbe
   };
 }
 
-/** Removes all grants of a user, which end with it. Resolves with the new version of the keys, too, where there were any. */
+/**
+ * Removes all grants of a user, which end with it. Resolves with the new version of the keys, too, where there were any. As in every
+ * other change of keys the version is locked before them; an erasure of somebody without grants does not lock it.
+ */
 export function endGrants(
   account: string,
   user: string,
@@ -291,16 +298,20 @@ export function endGrants(
       const tx = transaction as unknown as Sql;
       const isOfUser = tx`slot = ${DIRECTORY_SLOT} AND account = ${account} AND bound_user = ${user}`;
       const counts = tx`revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ${nowMs})`;
-      const grants = await rowsOf(
-        (ticket) => tx<(Ticketed & { counts: boolean })[]>`
-          DELETE FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NOT NULL
-          RETURNING ${ticket}::bigint AS ticket, ${counts} AS counts`,
+      const [{ found }] = await answerOf(
+        (ticket) => tx<(Ticketed & { found: boolean })[]>`
+          SELECT ${ticket}::bigint AS ticket,
+            EXISTS (SELECT FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NOT NULL) AS found`,
       );
+      const version = found ? await bumpVersion(tx) : undefined;
+      const removing = (ticket: number) => tx<(Ticketed & { counts: boolean })[]>`
+        DELETE FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NOT NULL
+        RETURNING ${ticket}::bigint AS ticket, ${counts} AS counts`;
+      const grants = found ? await rowsOf(removing) : [];
       const keys = await rowsOf(
         (ticket) => tx<Ticketed[]>`
           SELECT ${ticket}::bigint AS ticket FROM sideband.api_keys WHERE ${isOfUser} AND grant_terms IS NULL AND ${counts}`,
       );
-      const version = grants.length > 0 ? await bumpVersion(tx) : undefined;
       const connections = grants.filter((grant) => grant.counts).length;
       await storeNote(tx, audit, grants.length > 0);
       return { outcome: { connections, removed: grants.length, keysLeft: keys.length }, version };

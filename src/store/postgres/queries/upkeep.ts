@@ -4,7 +4,7 @@ import { assertInteger } from "../../../base/assert.ts";
 import type { MonotonicClock } from "../../../base/clock.ts";
 import type { CompactReport, StoreStatistics } from "../../../memory/ports.ts";
 import type { EndedFact } from "../../../memory/records.ts";
-import { readCluster } from "../cluster/distribution.ts";
+import { COORDINATOR_TABLES, DISTRIBUTED_TABLES, readCluster } from "../cluster/distribution.ts";
 import { SLOT_COUNT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, onlyRow, type Ticketed } from "../connection/tickets.ts";
@@ -108,29 +108,33 @@ export function readNextEnd(): Query<number | undefined> {
   };
 }
 
-/**
- * One table after the other: requests wait for one table, not for all. An empty table is left alone: a plan that was made
- * for a table that was measured as empty is kept while it grows, and takes seconds for a group of writes.
- */
+/** Nothing of a person is in them, and nothing of them is removed but names of accounts and settings. */
+const NEVER_FORGETTING: readonly string[] = [
+  "month_counters",
+  "day_counters",
+  "event_logs",
+  "probes",
+  "accounts",
+  "settings",
+  "migrations",
+];
+
+/** Tables from which something may have been forgotten: all that are not named above. */
+export const FORGETTING_TABLES = [...DISTRIBUTED_TABLES, ...COORDINATOR_TABLES].filter(
+  (name) => !NEVER_FORGETTING.includes(name),
+);
+
+/** One table after the other: requests wait for one table, not for all. */
 export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
   return async (sql) => {
     const startedMs = monotonic.now();
     const before = await readStatistics()(sql);
-    for (const name of [
-      "replays",
-      "answers",
-      "events",
-      "audit_names",
-      "projects",
-      "users",
-      "facts",
-      "history",
-      "free_labels",
-    ]) {
-      const table = sql(`sideband.${name}`);
-      const rows = await sql`SELECT FROM ${table} LIMIT 1`;
-      if (rows.length > 0) await sql`VACUUM (FULL, ANALYZE) ${table}`;
+    const { distributed } = await readCluster()(sql);
+    for (const name of FORGETTING_TABLES) {
+      const isDone = !distributed && (await isEmpty(sql, name)) && (await renewEmpty(sql, name));
+      if (!isDone) await sql`VACUUM (FULL, ANALYZE) ${sql(`sideband.${name}`)}`;
     }
+    await rewriteSamples(sql);
     const after = await readStatistics()(sql);
     return {
       beforeBytes: before.sizeBytes,
@@ -139,4 +143,48 @@ export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
       durationMs: Math.round(monotonic.now() - startedMs),
     };
   };
+}
+
+/**
+ * An empty table gets new files and counts as never measured. A plan that was made for a table that was measured as empty, as by
+ * VACUUM FULL, is kept while it grows, and takes seconds for a group of writes. A cluster keeps no plans, and a lock there may not
+ * reach all of its machines: what one of them writes meanwhile would be lost. False where somebody has written meanwhile.
+ */
+async function renewEmpty(sql: Sql, name: string): Promise<boolean> {
+  const table = sql(`sideband.${name}`);
+  // Takes the pages of removed rows off its end, which others do not wait for: then it is soon seen under the lock that it is empty.
+  await sql`VACUUM ${table}`;
+  return sql.begin(async (transaction) => {
+    const tx = transaction as unknown as Sql;
+    await tx`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`;
+    if (!(await isEmpty(tx, name))) return false;
+    await replaceSamples(tx, name);
+    await tx`TRUNCATE ${table}`;
+    return true;
+  }) as Promise<boolean>;
+}
+
+async function isEmpty(sql: Sql, name: string): Promise<boolean> {
+  const rows = await sql`SELECT FROM ${sql(`sideband.${name}`)} LIMIT 1`;
+  return rows.length === 0;
+}
+
+/** The planner keeps samples of a table's values until it finds others: those of a row that says nothing. */
+async function replaceSamples(tx: Sql, name: string): Promise<void> {
+  const samples = await tx`
+    SELECT FROM pg_stats WHERE schemaname = 'sideband' AND tablename = ${name} LIMIT 1`;
+  if (samples.length === 0) return;
+  const table = tx(`sideband.${name}`);
+  await tx`
+    INSERT INTO ${table} SELECT r.* FROM jsonb_populate_record(NULL::${table}, (
+      SELECT jsonb_object_agg(attname, '0') FROM pg_attribute
+      WHERE attrelid = ${`sideband.${name}`}::regclass AND attnum > 0 AND attnotnull)) AS r`;
+  await tx`ANALYZE ${table}`;
+}
+
+/** The samples before are dead rows of the catalog; only the owner of the database may rewrite it. */
+async function rewriteSamples(sql: Sql): Promise<void> {
+  const owned = await sql`
+    SELECT FROM pg_database WHERE datname = current_database() AND pg_has_role(datdba, 'USAGE')`;
+  if (owned.length > 0) await sql`VACUUM (FULL) pg_catalog.pg_statistic`;
 }
