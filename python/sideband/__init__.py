@@ -2143,12 +2143,18 @@ class Sideband:
         self,
         user_id: str,
         *,
+        everywhere: bool = False,
         project: Optional[str] = None,
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
     ) -> ReceiptedErasureAnswer:
-        """Forgets all facts of a user, in a project or everywhere, with a signed receipt. `not_found` if there are none."""
-        return self._delete("/users", self._person(user_id, project), {"details": "true"}, None, timeout_ms, retries)
+        """Forgets all facts of a user, in a project or everywhere, with a signed receipt. `not_found` if there are none.
+        A client with a project must be told which."""
+        # The client's project would erase less than was meant, or everywhere more: neither can be undone.
+        if (project is not None) if everywhere else (project is None and self._project is not None):
+            raise TypeError("forget_user takes project or everywhere, not both, and one of them where the client has a project")
+        query = {"project": project, "details": "true"}
+        return self._delete("/users", self._person(user_id, project), query, None, timeout_ms, retries)
 
     def rollback(
         self,

@@ -36,6 +36,7 @@ import {
   FIND,
   FLUSH,
   FORGET,
+  FORGET_USER,
   HISTORY,
   PERSON,
   REMOVE,
@@ -57,6 +58,7 @@ import type {
   FindOptions,
   FlushOptions,
   ForgetOptions,
+  ForgetUserOptions,
   HistoryOptions,
   LabelOf,
   Moment,
@@ -202,10 +204,19 @@ export class ServiceCalls<Own extends string = never> extends AccountCalls<Own> 
     return this.#delete("/facts", userId, query, options);
   }
 
-  /** Forgets all facts of a user, in a project or everywhere, with a signed receipt. `not_found` if there are none. */
-  async forgetUser(userId: string, options: PersonOptions = {}): Promise<ReceiptedErasureAnswer> {
-    checkOptions(options, PERSON);
-    return this.#delete("/users", userId, { details: "true" }, options);
+  /**
+   * Forgets all facts of a user, in a project or everywhere, with a signed receipt. `not_found` if there are none. A client
+   * with a project must be told which.
+   */
+  async forgetUser(userId: string, options: ForgetUserOptions = {}): Promise<ReceiptedErasureAnswer> {
+    checkOptions(options, FORGET_USER);
+    const { project, everywhere = false } = options;
+    // The client's project would erase less than was meant, or everywhere more: neither can be undone.
+    if (everywhere ? project !== undefined : project === undefined && this.#project !== undefined)
+      throw new TypeError(
+        "forgetUser takes project or everywhere, not both, and one of them where the client has a project",
+      );
+    return this.#delete("/users", userId, { project, details: "true" }, options);
   }
 
   /** A fact's present and earlier values, the newest first. */

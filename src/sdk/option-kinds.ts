@@ -15,6 +15,7 @@ import type {
   FindOptions,
   FlushOptions,
   ForgetOptions,
+  ForgetUserOptions,
   HistoryOptions,
   InjectOptions,
   LabelTermsChange,
@@ -104,6 +105,7 @@ export const RENAME: Kinds<RenameOptions> = { ...WRITER, ifRevision: WHOLE, merg
 export const ENCODE: Kinds<EncodeOptions> = { ...WRITER, ...FACT };
 export const BATCH_FACT: Kinds<FactToEncode> = { label: TEXT, value: TEXT, ...FACT };
 export const FORGET: Kinds<ForgetOptions> = { ...PERSON, ifRevision: WHOLE, scope: TEXT, keepHistory: FLAG };
+export const FORGET_USER: Kinds<ForgetUserOptions> = { ...PERSON, everywhere: FLAG };
 export const PAGE: Kinds<PageOptions> = { ...CALL, limit: WHOLE, cursor: TEXT };
 export const CHANGES: Kinds<ChangesOptions> = { ...PAGE, project: TEXT, since: MOMENT };
 export const AUDIT: Kinds<AuditOptions> = {

@@ -172,6 +172,11 @@ export interface ForgetOptions extends PersonOptions, ExpectedFact, FactPlace {
   keepHistory?: boolean | undefined;
 }
 
+export interface ForgetUserOptions extends PersonOptions {
+  /** In all projects, and the person's own facts. Needed only where the client has a project. */
+  everywhere?: boolean | undefined;
+}
+
 /** A fact of a batch. */
 export interface FactToEncode<Own extends string = never>
   extends ExpectedFact,
