@@ -20,6 +20,7 @@ import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel, writableText } from "
 import {
   errorCodeOf,
   forgottenLine,
+  placeOfFact,
   readRevisions,
   readRevisionsAfter,
   renamedLine,
@@ -194,10 +195,12 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const label = textIn(input, "label");
       const isForGood = input.for_good === true;
       try {
-        await memory.forget(userId, label, { ...options, keepHistory: !isForGood });
+        const scope = await placeOfFact(memory, userId, label, options);
+        await memory.forget(userId, label, { ...options, scope, keepHistory: !isForGood });
         if (isForGood) return { result: `${label}: forgotten for good`, label, forgotten: true };
-        const kept = await readRevisions(memory, userId, label, options);
-        const result = forgottenLine(label, kept, undoIn?.(options.project));
+        const kept = await readRevisions(memory, userId, label, { ...options, scope });
+        const undo = undoIn?.(scope === "person" ? undefined : options.project);
+        const result = forgottenLine(label, kept, undo, scope);
         return { result, label, forgotten: true };
       } catch (error) {
         if (errorCodeOf(error) === "fact_not_found") return { label, forgotten: false };

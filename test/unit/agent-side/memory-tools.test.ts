@@ -265,7 +265,12 @@ test("the undo of a write is that of its place, also where a nearer one has the 
     'PREF.tone: was "dry", now "warm"; undo: sideband restore PREF.tone 1',
   );
   const { result } = await call("forget", { label: "PREF.tone" }, options);
-  assert.equal(result, "PREF.tone: forgotten; undo: sideband history PREF.tone --project loom/x");
+  assert.equal(result, "PREF.tone: forgotten; undo: sideband restore PREF.tone 2 --project loom/x");
+  // Also where a nearer one had it before.
+  assert.equal(
+    (await call("forget", { label: "PREF.tone" }, options)).result,
+    "PREF.tone: forgotten; undo: sideband restore PREF.tone 3",
+  );
 });
 
 test("each tool is annotated as what it does, and the block's tools are there only with the block", () => {
