@@ -1,10 +1,10 @@
 /**
  * The file of the list of erasures: SIDEBAND_ERASURES, else erasures.list beside the scheduled backups, else in the data
- * folder. A restore leaves what has to be erased again in the restored folder; the next start does that before it answers
- * anybody, and only then removes the file.
+ * folder. A restore leaves what has to be erased again in the restored folder. The next start does that before it answers
+ * anybody, and only then takes it out of the file; what needs a master key that is not there stays for a later start.
  */
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
@@ -13,7 +13,7 @@ import { erasuresIn, lineOf } from "../memory/erasure-lines.ts";
 import { eraseAgain } from "../memory/erasures.ts";
 import type { KeyRing } from "../memory/key-ring.ts";
 import type { Store } from "../memory/ports.ts";
-import { makeFolder, syncPath } from "../store/lmdb/durable-files.ts";
+import { makeFolder, replaceFile, syncPath } from "../store/lmdb/durable-files.ts";
 
 export const ERASURES_FILE = "erasures.list";
 /** In a restored folder: entries that were not applied yet. */
@@ -29,7 +29,8 @@ export async function addErasure(path: string, lines: string): Promise<void> {
   makeFolder(dirname(path));
   const file = await open(path, "a", 0o600);
   try {
-    await file.writeFile(lines);
+    // Behind a line that was cut off, by a full disk or a loss of power.
+    await file.writeFile(`\n${lines}`);
     await file.sync();
   } finally {
     await file.close();
@@ -45,10 +46,7 @@ export function erasedSince(paths: readonly string[], sinceMs: number): string[]
 
 /** For the next start of a restored folder. */
 export function saveErasures(folder: string, lines: readonly string[]): void {
-  if (lines.length === 0) return;
-  const path = join(folder, ERASE_AGAIN_FILE);
-  writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o600 });
-  syncPath(path);
+  if (lines.length > 0) replaceFile(join(folder, ERASE_AGAIN_FILE), `${lines.join("\n")}\n`);
 }
 
 /** Erases what a restore has left to be erased, before anything is answered from the store. */
@@ -60,14 +58,17 @@ export async function applyErasures(
   const path = join(folder, ERASE_AGAIN_FILE);
   if (!existsSync(path)) return;
   const erasures = erasuresIn(readFileSync(path, "utf8"));
-  const { erased, unreadable } = await eraseAgain(services, erasures);
+  const { erased } = await eraseAgain(services, erasures);
   warn(
     `erased again after the restore: ${erased} of ${erasures.length} noted erasures concerned this backup`,
   );
-  if (unreadable > 0) {
-    const ids = [...new Set(erasures.map(({ keyId }) => keyId))].join(", ");
+  // What was done is not done once more: whoever was erased may have come back by the next start.
+  const left = erasures.filter(({ keyId }) => services.keyRing.erasureKeyOf(keyId) === undefined);
+  if (left.length > 0) {
+    saveErasures(folder, left.map(lineOf));
+    const ids = [...new Set(left.map(({ keyId }) => keyId))].join(", ");
     warn(
-      `${unreadable} noted erasures were made under a master key that is not here (their keys: ${ids}): put it into master.key, and start again; ${path} stays until then`,
+      `${left.length} noted erasures were made under a master key that is not here (their keys: ${ids}): put it into master.key, and start again; they stay in ${path} until then`,
     );
     return;
   }

@@ -9,7 +9,7 @@ import { parseGroups } from "../base/groups.ts";
 import { patternsOf } from "../base/label-patterns.ts";
 import { TIME_MS_MAX } from "../base/limits.ts";
 import { TIERS } from "../base/tiers.ts";
-import { ACCESS_TOKEN_PREFIX, RECENT_REFRESHES_MAX } from "./grant-tokens.ts";
+import { ACCESS_TOKEN_PREFIX, NOT_BEGUN, RECENT_REFRESHES_MAX } from "./grant-tokens.ts";
 import { checkAccount, checkIdentifier, checkNote } from "./identifiers.ts";
 import { KEY_PREFIX } from "./key-format.ts";
 import { checkLabelRecord } from "./label-terms.ts";
@@ -151,9 +151,9 @@ function checkGrant(grant: KeyGrant, { user }: KeyRecord): void {
     typeof client === "string" &&
     /^[0-9a-f]{64}$/.test(client) &&
     Number.isSafeInteger(refreshes) &&
-    refreshes >= 0 &&
+    refreshes >= NOT_BEGUN &&
     Array.isArray(recentMs) &&
-    recentMs.length <= Math.min(refreshes, RECENT_REFRESHES_MAX);
+    recentMs.length <= Math.min(Math.max(refreshes, 0), RECENT_REFRESHES_MAX);
   if (!isSound) throw invalidLine("the key's grant has no key, resource or client");
   checkTimes("the key's grant", 0, ...recentMs);
 }

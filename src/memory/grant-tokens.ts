@@ -14,6 +14,8 @@ const REFRESH_TOKEN_PREFIX = "sbr_";
 const LENGTH_MAX = 512;
 /** More refresh tokens of a grant are not used in a minute. */
 export const RECENT_REFRESHES_MAX = 32;
+/** The refreshes of a grant whose code was not exchanged: no token was made of it. */
+export const NOT_BEGUN = -1;
 
 /** What an access token says of itself; whose it is, its grant says. */
 export interface AccessTerms {

@@ -108,7 +108,7 @@ export interface KeyGrant {
   readonly client: string;
   /** Where the application was sent back to, for people. */
   readonly returnsTo: string;
-  /** How many of its refresh tokens were used. */
+  /** How many of its refresh tokens were used; -1: not even its code. */
   readonly refreshes: number;
   /** When the last of these were used first. */
   readonly recentMs: readonly number[];

@@ -4,7 +4,6 @@
  * place. The key itself is in no page and in no ticket.
  */
 
-import { randomBytes } from "node:crypto";
 import { groupOf } from "../base/channel-labels.ts";
 import type { Clock } from "../base/clock.ts";
 import { ERRORS } from "../base/error-codes.ts";
@@ -149,9 +148,8 @@ export class Consent {
     await this.#requireRoom(caller.account, user);
     const days = DAYS.find((count) => String(count) === form.get("days"));
     const { client, redirectUri, state, challenge, resource } = request;
-    const code = tokens.codeFor({
-      nonce: randomBytes(32).toString("base64url"),
-      keyId,
+    const code = await tokens.codeFor({
+      caller,
       user,
       access: form.get("access") === "write" && mayWrite(request, caller) ? "write" : "read",
       groups: groupsText(offered, chosen, withOthers),

@@ -1,17 +1,23 @@
 /**
- * /token and /revoke: a code becomes a grant, a refresh token the next one. A grant is a key of the store that only its tokens
- * use, so codes are used once because a key's id is added once, and a refresh token is used once because the grant is replaced
- * under the condition that nobody has done so. Parallel sessions that use one refresh token within a minute get the same
- * successor; later use ends the grant (RFC 9700, 4.14).
+ * /token and /revoke: a code begins a grant, a refresh token gets the next one. A grant is a key of the store that only its tokens
+ * use, and it is there from the consent on: whatever ends it or erases its person ends its code too. A code and a refresh token are
+ * used once because the grant is replaced under the condition that nobody has done so. Parallel sessions that use one refresh token
+ * within a minute get the same successor; later use ends the grant (RFC 9700, 4.14).
  */
 
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { ERRORS } from "../base/error-codes.ts";
 import { Failure } from "../base/errors.ts";
 import type { Audit, AuditSource } from "../memory/audit.ts";
 import type { Authentication, Caller } from "../memory/authentication.ts";
-import { ACCESS_TOKEN_PREFIX, type GrantTokens, RECENT_REFRESHES_MAX } from "../memory/grant-tokens.ts";
+import {
+  ACCESS_TOKEN_PREFIX,
+  type GrantTokens,
+  NOT_BEGUN,
+  RECENT_REFRESHES_MAX,
+} from "../memory/grant-tokens.ts";
 import type { KeyStore } from "../memory/ports.ts";
 import type { AuditNote, KeyAccess, KeyGrant, KeyRecord } from "../memory/records.ts";
 import type { Clients } from "./clients.ts";
@@ -19,12 +25,10 @@ import { OAuthError, type Parameters } from "./oauth-error.ts";
 import { askedAccess, type Resources, scopeOf } from "./scopes.ts";
 import { digestOf, type Seals } from "./seals.ts";
 
-/** What was allowed, as a code holds it. */
+/** What a person has allowed. */
 export interface AllowedGrant {
-  /** Random: the id and the hash of the grant's key are made of it. */
-  readonly nonce: string;
-  readonly codeEndsAtMs: number;
-  readonly keyId: string;
+  /** With whose key. */
+  readonly caller: Caller;
   readonly user: string;
   readonly access: KeyAccess;
   readonly groups: string | null;
@@ -35,6 +39,16 @@ export interface AllowedGrant {
   readonly returnsTo: string;
   readonly challenge: string;
   readonly resource: string;
+}
+
+/** What a code holds; what was allowed, the store has. */
+interface Code {
+  readonly grantId: string;
+  readonly endsAtMs: number;
+  /** When the grant ends, once it has begun. */
+  readonly grantEndsAtMs: number | null;
+  readonly redirectUri: string;
+  readonly challenge: string;
 }
 
 export interface TokenEndpointOptions {
@@ -65,10 +79,14 @@ export class TokenEndpoint {
     this.#options = options;
   }
 
-  /** The code for what was allowed. Nothing is stored for it. */
-  codeFor(allowed: Omit<AllowedGrant, "codeEndsAtMs">): string {
-    const { seals, clock } = this.#options;
-    return seals.seal("code", { ...allowed, codeEndsAtMs: clock.now() + CODE_MS });
+  /** The code for what was allowed: a grant that ends with it, unless it is exchanged. */
+  async codeFor(allowed: AllowedGrant): Promise<string> {
+    const { keys, seals, clock } = this.#options;
+    const grant = newGrant(allowed, clock.now());
+    assert((await keys.addKey(grant)) === "added", "the id of a grant is new");
+    const { expiresAtMs: grantEndsAtMs, redirectUri, challenge } = allowed;
+    const terms = { grantId: grant.id, endsAtMs: grant.expiresAtMs!, grantEndsAtMs };
+    return seals.seal("grant", { ...terms, redirectUri, challenge } satisfies Code);
   }
 
   async answer(
@@ -85,29 +103,38 @@ export class TokenEndpoint {
   }
 
   async #exchange(form: Parameters, client: string, source: AuditSource): Promise<Record<string, unknown>> {
-    const { keys, seals, tokens, clock } = this.#options;
-    const allowed = seals.open("code", form.need("code")) as AllowedGrant | undefined;
-    if (allowed === undefined || allowed.client !== client || allowed.codeEndsAtMs <= clock.now())
+    const { keys, seals, clock } = this.#options;
+    const code = seals.open("grant", form.need("code")) as Code | undefined;
+    const granted = code && ((await keys.readKey(code.grantId)) as Granted | undefined);
+    if (code === undefined || granted?.grant.client !== client || code.endsAtMs <= clock.now())
       throw new OAuthError("invalid_grant", "The code is not valid any more, or is not for this client.");
-    if ((form.get("redirect_uri") ?? allowed.redirectUri) !== allowed.redirectUri)
+    if ((form.get("redirect_uri") ?? code.redirectUri) !== code.redirectUri)
       throw new OAuthError("invalid_grant", "The redirect_uri is not that of the authorization request.");
     const verifier = form.need("code_verifier");
     const challenge = createHash("sha256").update(verifier).digest("base64url");
-    if (!VERIFIER.test(verifier) || challenge !== allowed.challenge)
+    if (!VERIFIER.test(verifier) || challenge !== code.challenge)
       throw new OAuthError("invalid_grant", "The code_verifier is not that of the code_challenge.");
-    this.#requireResource(form, allowed.resource);
-    const key = await this.#liveKey(allowed.keyId);
-    const grant = newGrant(allowed, key, clock.now());
-    const allowing = { ...source, keyId: allowed.keyId, person: allowed.user };
-    if ((await keys.addKey(grant, undefined, this.#note("allowApplication", allowing, grant))) !== "added") {
-      // Whoever used it first may have stolen it: what came of it ends (RFC 6749, 4.1.2).
-      const known = await keys.readKey(grant.id);
-      const isOfCode = known !== undefined && tokens.isGenuine(tokens.refresh(grant, 0), known);
-      if (isOfCode) await this.end(known as Granted, source);
-      throw new OAuthError("invalid_grant", "The code was used already.");
-    }
-    await keys.removeGrants(grant.account, allowed.user, clock.now() - ENDED_KEPT_MS);
-    return this.#tokensOf(grant, 0, grant.access);
+    this.#requireResource(form, granted.grant.resource);
+    await this.#liveKey(granted.grant.keyId);
+    const begun = await this.#begin(granted, code.grantEndsAtMs, source);
+    await keys.removeGrants(begun.account, begun.user!, clock.now() - ENDED_KEPT_MS);
+    return this.#tokensOf(begun, 0, begun.access);
+  }
+
+  /** Begins a grant, which nobody does twice. */
+  async #begin(granted: Granted, expiresAtMs: number | null, source: AuditSource): Promise<Granted> {
+    const { keys } = this.#options;
+    const { id, user, grant } = granted;
+    const isFirst =
+      grant.refreshes === NOT_BEGUN && (await keys.changeGrant(id, grant, { ...grant, refreshes: 0 }));
+    const allowing = { ...source, keyId: grant.keyId, person: user! };
+    const note = isFirst ? this.#note("allowApplication", allowing, granted) : undefined;
+    const begun = isFirst ? await keys.changeKey(id, { expiresAtMs }, note) : undefined;
+    if (begun !== undefined) return begun as Granted;
+    // Whoever used it first may have stolen it: what came of it ends (RFC 6749, 4.1.2).
+    const known = (await keys.readKey(id)) as Granted | undefined;
+    if (known !== undefined && known.grant.refreshes > NOT_BEGUN) await this.end(known, source);
+    throw new OAuthError("invalid_grant", "The code was used already, or what it is for has ended.");
   }
 
   async #refresh(form: Parameters, client: string, source: AuditSource): Promise<Record<string, unknown>> {
@@ -223,25 +250,24 @@ export class TokenEndpoint {
 
 export type Granted = KeyRecord & { readonly grant: KeyGrant };
 
-function newGrant(allowed: AllowedGrant, { account, tier, keyId }: Caller, nowMs: number): Granted {
-  const hash = digestOf(`grant ${allowed.nonce}`);
-  const { client, clientName, resource, returnsTo, user, access, groups, expiresAtMs } = allowed;
+function newGrant(allowed: AllowedGrant, nowMs: number): Granted {
+  const { caller, client, clientName, resource, returnsTo, user, access, groups } = allowed;
+  const { account, tier, keyId } = caller;
   return {
-    // A different part of what nobody else knows: the id is in every token.
-    id: digestOf(`grant id ${allowed.nonce}`).slice(0, 16),
+    id: randomBytes(8).toString("hex"),
     account,
     tier: tier === "owner" ? "unlimited" : tier,
-    hash,
+    hash: randomBytes(32).toString("hex"),
     prefix: ACCESS_TOKEN_PREFIX,
     note: clientName,
     user,
     access,
     createdAtMs: nowMs,
-    expiresAtMs,
+    expiresAtMs: nowMs + CODE_MS,
     revokedAtMs: null,
     lastUsedAtMs: null,
     ...(groups === null ? {} : { groups }),
-    grant: { keyId, resource, client, returnsTo, refreshes: 0, recentMs: [] },
+    grant: { keyId, resource, client, returnsTo, refreshes: NOT_BEGUN, recentMs: [] },
   };
 }
 

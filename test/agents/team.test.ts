@@ -92,6 +92,24 @@ test("what is written goes to the team by its label, by --shared or --own, and e
     await printed(run("ada", "remember", "PROJ.goal", "Sleep", "--own")),
     /^PROJ\.goal for you alone in loom-2: now "Sleep"; undo: .* forget PROJ\.goal --own --user ada/,
   );
+  assert.match(
+    await printed(run("ada", "remember", "PROJ.stack", "Zig; C", "--add", "--own")),
+    /^PROJ\.stack for you alone in loom-2: now "Zig; C"; undo: .* forget PROJ\.stack --own --user ada/,
+  );
+  assert.match(
+    await printed(run("ada", "remember", "PROJ.stack", "Node; npm", "--add")),
+    /^PROJ\.stack for all who share loom-2: now "Node; npm"; undo: .* forget PROJ\.stack --shared --user ada/,
+  );
+  assert.match(
+    await printed(run("ada", "remember", "PROJ.stack", "C; D", "--add", "--own")),
+    /: was "Zig; C", now "Zig; C; D"; undo: .* restore PROJ\.stack \d+ --own --user ada/,
+  );
+  await printed(run("ada", "remember", "PROJ.stack", "a; b", "--add", "--scope", "person"));
+  assert.equal((await home.run("recall", "PROJ.stack", "--person", "--user", "ada")).out, "a; b\n");
+  assert.equal((await run("grace", "recall", "PROJ.stack")).out, "Node; npm\n");
+  await printed(run("ada", "forget", "PROJ.stack", "--shared"));
+  await printed(run("ada", "forget", "PROJ.stack", "--own"));
+  await printed(home.run("forget", "PROJ.stack", "--person", "--user", "ada"));
   const both = await printed(run("ada", "facts"));
   assert.match(both, /# hides what is shared by grace, cli: "Ship it well"\nPROJ\.goal=Sleep/);
   assert.equal((await run("grace", "recall", "PROJ.goal")).out, "Ship it well\n");

@@ -144,6 +144,26 @@ test("code replay: a code is used once, whoever comes first, and a second use en
   );
 });
 
+test("with an erased person all codes have ended, used and unused ones, and no dead token revives", async () => {
+  const [key, other] = [await boundKey(running, "gus"), await boundKey(running, "eve")];
+  const [used, unused, foreign] = [
+    await codeFor(running, key, {}),
+    await codeFor(running, key, {}),
+    await codeFor(running, other, {}),
+  ];
+  const tokens = (await exchange(running, used.code, used.clientId, used.verifier)).json;
+  const { receipt } = (await running.call("DELETE", "/users?user_id=gus&details=true")).json;
+  for (const { code, clientId, verifier } of [used, unused, used])
+    assert.equal(refusal(await exchange(running, code, clientId, verifier)), "400 invalid_grant");
+  assert.equal(problemCode(await mcp(running, tokens.access_token, "tools/list")), "401 invalid_key");
+  assert.equal(refusal(await refresh(running, { ...used, ...tokens })), "400 invalid_grant");
+  assert.equal(receipt.connections, 2, "what was allowed and not begun counts");
+  assert.deepEqual((await call(running, "GET", "/grants?user_id=gus", { key })).json.grants, []);
+  assert.equal((await exchange(running, foreign.code, foreign.clientId, foreign.verifier)).status, 200);
+  const again = await connect(running, { key });
+  assert.equal((await mcp(running, again.access_token, "tools/list")).status, 200);
+});
+
 test("a code lives for a minute", async () => {
   const { clientId, verifier, code } = await newCode();
   time.aheadMs += 60_001;

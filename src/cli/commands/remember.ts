@@ -6,10 +6,10 @@
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
 import { RefusedValueError, sanitizeValue } from "../../agent-side/secrets.ts";
 import { quotedValue, readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
-import { LABEL_FORM, LABELS } from "../../base/channel-labels.ts";
+import { LABEL_FORM, LABELS, scopeOfLabel } from "../../base/channel-labels.ts";
 import { FACT_ORIGINS } from "../../base/fact-origins.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
-import type { WrittenAnswer } from "../../contract/answers.ts";
+import type { PlaceKind, WrittenAnswer } from "../../contract/answers.ts";
 import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
@@ -113,17 +113,24 @@ async function addItems(
   { memory, userId, project }: MemoryCall,
   label: string,
   value: string,
-  options: Parameters<MemoryCall["memory"]["encode"]>[3],
+  options: Parameters<MemoryCall["memory"]["encode"]>[3] & { scope: PlaceKind | undefined },
 ): Promise<WrittenAnswer> {
-  const present = await memory.decode(userId, label, { project }).catch((error) => {
-    if (isSidebandError(error, "fact_not_found") || isSidebandError(error, "unknown_label")) return undefined;
-    throw error;
+  const known = (await memory.channels()).channels.find((channel) => channel.label === label);
+  // An item goes where a fact would go, whatever the label has at another place.
+  const scope = options.scope ?? known?.scope ?? scopeOfLabel(label);
+  const { revisions } = await memory.history(userId, label, { project, scope }).catch((error) => {
+    const isNew = isSidebandError(error, "fact_not_found") || isSidebandError(error, "unknown_label");
+    return isNew ? { revisions: [] } : Promise.reject(error);
   });
+  const present = revisions.find(({ ended }) => ended === undefined);
   const items = value.split(";").map((item) => item.trim());
   const all = [...(present?.value.split("; ") ?? []), ...items].filter((item) => item !== "");
-  const at = present === undefined ? {} : { scope: present.place, expiresAt: present.expires_at };
-  const ifRevision = present?.revision ?? 0;
-  return memory.encode(userId, label, [...new Set(all)].join("; "), { ...options, ...at, ifRevision });
+  return memory.encode(userId, label, [...new Set(all)].join("; "), {
+    ...options,
+    scope,
+    expiresAt: present?.expires_at,
+    ifRevision: present?.revision ?? 0,
+  });
 }
 
 /** The value as it may be kept. What only may be a secret is asked about. */

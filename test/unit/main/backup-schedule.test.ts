@@ -97,7 +97,7 @@ test("a restored backup forgets again, before it answers, who was erased since, 
   time.nowMs += 1000;
   await store.forgetUser("acme", "ada");
   const list = readFileSync(join(backups, "erasures.list"), "utf8");
-  assert.equal(list.trim().split("\n").length, 2);
+  assert.equal(list.split("\n").filter(Boolean).length, 2);
   assert.doesNotMatch(list, /ada|bob|acme/);
   await close();
   const data = join(folder, "restored");

@@ -291,13 +291,17 @@ test("a key keeps its groups and what it may write, and what an application was 
   };
   const limited = { ...KEY, groups: "PREF,USER", write: "PREF.*" };
   const granted = { ...KEY, id: "grant1", hash: "cd".repeat(32), user: "ada", prefix: "sba_", grant };
-  await importInto(store, key(limited), key(granted));
-  assert.deepEqual(await store.listKeys(), [granted, limited]);
+  const unused = { ...granted, id: "grant2", hash: "ef".repeat(32) };
+  const notBegun = { ...unused, grant: { ...grant, refreshes: -1, recentMs: [] } };
+  await importInto(store, key(limited), key(granted), key(notBegun));
+  assert.deepEqual(await store.listKeys(), [granted, notBegun, limited]);
   for (const wrong of [
     { ...granted, user: null },
     { ...granted, prefix: KEY.prefix },
     { ...granted, grant: { ...grant, client: "x" } },
     { ...granted, grant: { ...grant, refreshes: 1 } },
+    { ...granted, grant: { ...grant, refreshes: -2, recentMs: [] } },
+    { ...notBegun, grant: { ...notBegun.grant, recentMs: [4] } },
     { ...granted, grant: { ...grant, recentMs: ["x"] } },
     { ...granted, grant: null },
   ])
