@@ -6,7 +6,7 @@
  * what is lasting. The last two need no memory, so nothing can keep them from being said. Where memory is away, a session
  * starts with a line for the person and one for the model that say so.
  *
- * A transcript is a file of JSON lines that the hosts name. It may have hundreds of megabytes, so only its end is read.
+ * A transcript is a file of JSON lines that the hosts name. It may have hundreds of megabytes, so only its end is kept in memory.
  */
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
@@ -70,10 +70,25 @@ export interface HookOptions {
 /** Whether the person has turned memory off in this session, with the prompt of the MCP server. */
 export function isTurnedOff({ transcriptPath }: Pick<HookInput, "transcriptPath">): boolean {
   try {
-    return transcriptPath !== undefined && transcriptEnd(transcriptPath).text.includes(TURNED_OFF);
+    return transcriptPath !== undefined && fileHolds(transcriptPath, TURNED_OFF);
   } catch {
     // A session that starts has no transcript yet.
     return false;
+  }
+}
+
+/** Whether a file has a text of plain ASCII anywhere: a session may go on for long after it. */
+function fileHolds(path: string, text: string): boolean {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(END_BYTES_MAX);
+    for (let at = 0; ; at += bytes.length - text.length) {
+      const length = readSync(file, bytes, 0, bytes.length, at);
+      if (bytes.subarray(0, length).includes(text)) return true;
+      if (length < bytes.length) return false;
+    }
+  } finally {
+    closeSync(file);
   }
 }
 

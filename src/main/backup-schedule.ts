@@ -40,7 +40,8 @@ export function backupSchedule(
     help: "When the last whole scheduled backup was begun, in seconds since 1970; 0: there is none.",
     type: "gauge",
   });
-  const lastMs = () => momentOf(wholeBackups(folder).at(-1));
+  const backups = () => wholeBackups(folder, clock.now());
+  const lastMs = () => momentOf(backups().at(-1));
   metrics.onCollect(() => metrics.set(LAST, lastMs() / 1000));
   return {
     async run() {
@@ -54,7 +55,7 @@ export function backupSchedule(
         removeUnfinished(folder);
         const { entries, damaged } = await createBackup(core, config, target, true, () => {});
         metrics.add(BACKUPS, 'outcome="ok"');
-        const removed = wholeBackups(folder).slice(0, -backupKeep);
+        const removed = backups().slice(0, -backupKeep);
         for (const name of removed) removeFolder(join(folder, name));
         log.info(
           { folder: target, entries, damaged, removed, nextInH: backupEveryH },
@@ -68,9 +69,11 @@ export function backupSchedule(
   };
 }
 
-/** The oldest first. */
-function wholeBackups(folder: string): string[] {
-  return backupsIn(folder).filter((name) => existsSync(join(folder, name, NAME_FILE)));
+/** The oldest first. Those that a wrong clock has named after a moment in the future count as older than all others. */
+function wholeBackups(folder: string, nowMs: number): string[] {
+  const whole = backupsIn(folder).filter((name) => isWhole(folder, name));
+  const isFuture = (name: string) => name > nameOf(nowMs);
+  return [...whole.filter(isFuture), ...whole.filter((name) => !isFuture(name))];
 }
 
 function backupsIn(folder: string): string[] {
@@ -80,9 +83,12 @@ function backupsIn(folder: string): string[] {
     .sort();
 }
 
+function isWhole(folder: string, name: string): boolean {
+  return existsSync(join(folder, name, NAME_FILE));
+}
+
 function removeUnfinished(folder: string): void {
-  const whole = new Set(wholeBackups(folder));
-  for (const name of backupsIn(folder)) if (!whole.has(name)) removeFolder(join(folder, name));
+  for (const name of backupsIn(folder)) if (!isWhole(folder, name)) removeFolder(join(folder, name));
 }
 
 function nameOf(ms: number): string {

@@ -1,6 +1,6 @@
 /**
- * Backup and restore of a data folder: the store, the master key that its blocks are read with, and when it was made. The
- * admin token and the list of erasures are not in it.
+ * Backup and restore of a data folder: the store, the master key that its blocks are read with, when it was made, and what
+ * an earlier restore has left to be erased. The admin token and the list of erasures are not in it.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { copyFile, makeFolder, replaceFile } from "../store/lmdb/durable-files.t
 import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
-import { saveErasures } from "./erasure-list.ts";
+import { ERASE_AGAIN_FILE, erasuresLeft, saveErasures } from "./erasure-list.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
 
 /** In a backup: when it was begun. */
@@ -37,12 +37,14 @@ export async function createBackup(
   }
   const madeAt = new Date(core.clock.now()).toISOString();
   const addOthers = () => {
-    const source = join(config.dataFolder, MASTER_KEY_FILE);
-    if (withMasterKey && existsSync(source)) copyFile(source, join(target, MASTER_KEY_FILE));
+    for (const name of [...(withMasterKey ? [MASTER_KEY_FILE] : []), ERASE_AGAIN_FILE])
+      copyIfThere(config.dataFolder, target, name);
     replaceFile(join(target, BACKUP_FILE), `${JSON.stringify({ made_at: madeAt })}\n`);
   };
   try {
     requireEmpty(target);
+    // The list is read from that moment on: what was noted before it must be in the copy.
+    await Promise.allSettled(core.erasing);
     return await core.embedded.backup(target, addOthers, progress);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
@@ -79,9 +81,8 @@ export function restoreBackup(
     atStep("restore: begun");
     mkdirSync(join(target, name), { mode: 0o700 });
     copyFile(join(backup, name, DATA_FILE), join(target, name, DATA_FILE));
-    const key = join(backup, MASTER_KEY_FILE);
-    if (existsSync(key)) copyFile(key, join(target, MASTER_KEY_FILE));
-    saveErasures(target, erasures);
+    copyIfThere(backup, target, MASTER_KEY_FILE);
+    saveErasures(target, [...erasuresLeft(backup), ...erasures]);
     atStep("restore: copied");
     nameStore(lock, name, format);
     atStep("restore: named");
@@ -118,6 +119,10 @@ function lockFolder(folder: string, shared = false): FolderLock {
   }
   if (lock === undefined) throw new Failure("conflict", `${folder} is in use ${describeOwner(folder)}`);
   return lock;
+}
+
+function copyIfThere(from: string, to: string, name: string): void {
+  if (existsSync(join(from, name))) copyFile(join(from, name), join(to, name));
 }
 
 function requireEmpty(folder: string): void {

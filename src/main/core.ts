@@ -55,6 +55,8 @@ export interface Core {
   readonly authentication: Authentication;
   readonly keys: KeyManager;
   readonly metrics: Metrics;
+  /** Erasures and moves that may be noted and are not done yet. */
+  readonly erasing: ReadonlySet<Promise<unknown>>;
   /** Knows when the next fact expires. */
   readonly ends: ExpiryTimer;
   close(): Promise<void>;
@@ -87,7 +89,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   if (embedded !== undefined)
     await applyErasures(config.dataFolder, { store: opened, keyRing, clock }, options.warn ?? (() => {}));
   const add = (lines: string) => addErasure(erasuresFile(config), lines);
-  const store = notedErasures(watched, { keyRing, clock, add });
+  const erasing = new Set<Promise<unknown>>();
+  const store = notedErasures(watched, { keyRing, clock, add, underWay: erasing });
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock, review: config.review });
   blocks.onDrop = (account, userId) => indexes.drop(account, userId);
   const memory = {
@@ -123,6 +126,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     authentication,
     keys: new KeyManager(store, clock, { tier: config.keyTier }),
     metrics,
+    erasing,
     ends,
     async close() {
       events.close();

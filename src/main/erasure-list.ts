@@ -44,6 +44,12 @@ export function erasedSince(paths: readonly string[], sinceMs: number): string[]
   return erasuresIn(text, sinceMs).map(lineOf);
 }
 
+/** What a restore has left to be erased in a folder. */
+export function erasuresLeft(folder: string): string[] {
+  const path = join(folder, ERASE_AGAIN_FILE);
+  return existsSync(path) ? erasedSince([path], 0) : [];
+}
+
 /** For the next start of a restored folder. */
 export function saveErasures(folder: string, lines: readonly string[]): void {
   if (lines.length > 0) replaceFile(join(folder, ERASE_AGAIN_FILE), `${lines.join("\n")}\n`);

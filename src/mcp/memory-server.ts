@@ -261,7 +261,7 @@ function listTools(
     if (await call.isOff?.()) return { tools: [] };
     known = await call.memory.channels({ failFast: true }).catch(() => known);
     listed.addsLabels = shape.addsLabels && known.free !== 0;
-    const personal = await personalLabels(shape, call);
+    const personal = await personalLabels(shape, call).catch(() => []);
     const { channels: labels, strict } = known;
     const writes = writtenLabels(known, call.labels);
     const tools = offeredTools({ ...shape, ...listed }, { labels, personal, writes, strict }).map((tool) => ({
@@ -276,7 +276,7 @@ function listTools(
   });
 }
 
-/** The labels that have facts of the user, for who may write them; none where the memory is away. */
+/** The labels that have facts of the user, for who may write them. */
 async function personalLabels(shape: ServerShape, call: ServerCall): Promise<readonly string[]> {
   const userId = boundUser(shape, call);
   if (userId === undefined || shape.readOnly) return [];
@@ -287,10 +287,7 @@ async function personalLabels(shape: ServerShape, call: ServerCall): Promise<rea
     project,
     groups: await call.groupsIn?.(project),
   } as const;
-  const { channel_labels: labels } = await call.memory
-    .context(userId, options)
-    .catch(() => ({ channel_labels: [] }));
-  return labels;
+  return (await call.memory.context(userId, options)).channel_labels;
 }
 
 function addResource(server: McpServer, shape: ServerShape, callOf: ServerCallOf): void {

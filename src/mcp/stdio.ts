@@ -4,6 +4,7 @@
  * know, and compares the facts, which need no block work. The project is that of the client's roots, where it has roots.
  */
 
+import { setTimeout as pause } from "node:timers/promises";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
@@ -30,7 +31,12 @@ interface StdioOptions {
   readonly offIn: (roots: readonly string[] | undefined) => Promise<string | undefined>;
 }
 
-const ROOTS_TIMEOUT_MS = 1_000;
+const ROOTS_WAIT_MS = 1_000;
+const ROOTS_SILENCE_MS = 30_000;
+/** The longest that a timer takes: an answer is of use whenever it comes. */
+const ANSWER_MS_MAX = 2 ** 31 - 1;
+const ROOTS_UNKNOWN =
+  "The host has not said yet in which folder it works (roots/list), so nothing was read or written. Call again in a moment.";
 
 export function serveMcpStdio(options: StdioOptions, onError: (error: Error) => void): StdioServerHandle {
   return serveStdio(({ era }) => watchedServer(options, era === "modern"), { onerror: onError });
@@ -40,17 +46,20 @@ export function serveMcpStdio(options: StdioOptions, onError: (error: Error) => 
 function watchedServer({ projectIn, offIn, ...options }: StdioOptions, modern: boolean): McpServer {
   const { memory, userId, version, include, contextTokens } = options;
   const uri = memoryUri(userId);
-  let roots: Promise<string[] | undefined> | undefined;
   let isTurnedOff = false;
-  const offText = async () => {
-    if (isTurnedOff) return TURNED_OFF;
-    roots ??= rootsOf(server);
-    return offIn(await roots);
+  const tellOfTools = () => void server.server.sendToolListChanged().catch(() => {});
+  let rootsNow: ReturnType<typeof askRoots> | undefined;
+  const told = () => {
+    rootsNow ??= askRoots(rootsOf(server), tellOfTools);
+    return rootsNow();
   };
+  const offText = async () => (isTurnedOff ? TURNED_OFF : offIn((await told()).roots));
   const projectOf = async () => {
     const off = await offText();
     if (off !== undefined) throw Object.assign(new Error(off), { code: "memory_off" });
-    return projectIn(await roots);
+    const { isKnown, roots } = await told();
+    if (!isKnown) throw Object.assign(new Error(ROOTS_UNKNOWN), { code: "no_project" });
+    return projectIn(roots);
   };
   let watch: Watch | undefined;
   const tell = () => void server.server.sendResourceUpdated({ uri }).catch(() => {});
@@ -77,11 +86,11 @@ function watchedServer({ projectIn, offIn, ...options }: StdioOptions, modern: b
       unsubscribe: (asked) => asked === uri && stop(),
     },
     onChange: () => void watch?.check(),
-    onLabels: () => void server.server.sendToolListChanged().catch(() => {}),
+    onLabels: tellOfTools,
     isOff: async () => (await offText()) !== undefined,
     turnOff() {
       isTurnedOff = true;
-      void server.server.sendToolListChanged().catch(() => {});
+      tellOfTools();
     },
   };
   const offers = { isBound: true, isPlaced: true, addsLabels: true, turnsOff: true };
@@ -89,7 +98,7 @@ function watchedServer({ projectIn, offIn, ...options }: StdioOptions, modern: b
   const server = memoryServer(shape, () => call);
   server.server.onclose = stop;
   server.server.setNotificationHandler("notifications/roots/list_changed", () => {
-    roots = undefined;
+    rootsNow = undefined;
   });
   // On a 2026-07-28 connection the transport keeps the subscriptions, and drops what nobody asked for.
   if (modern) start();
@@ -99,12 +108,43 @@ function watchedServer({ projectIn, offIn, ...options }: StdioOptions, modern: b
 async function rootsOf({ server }: McpServer): Promise<string[] | undefined> {
   if (server.getClientCapabilities()?.roots === undefined) return undefined;
   try {
-    const { roots } = await server.listRoots(undefined, { timeout: ROOTS_TIMEOUT_MS });
+    const { roots } = await server.listRoots(undefined, { timeout: ANSWER_MS_MAX });
     return roots.length === 0 ? undefined : roots.map(({ uri }) => uri);
   } catch {
-    // A client that does not answer works in the folder in which it started us.
+    // A client that cannot say works in the folder in which it started us.
     return undefined;
   }
+}
+
+interface ToldRoots {
+  readonly roots: string[] | undefined;
+  readonly isKnown: boolean;
+}
+
+/**
+ * What is known of the roots at each call, which waits for them a moment. A client that is silent for long works in the folder
+ * in which it started us, until it says another.
+ * @param onLate hears of an answer for which a call has not waited
+ */
+export function askRoots(
+  answer: Promise<string[] | undefined>,
+  onLate: () => void,
+  { waitMs = ROOTS_WAIT_MS, silenceMs = ROOTS_SILENCE_MS } = {},
+): () => Promise<ToldRoots> {
+  const askedMs = performance.now();
+  let told: ToldRoots | undefined;
+  let isLate = false;
+  const heard = answer.then((roots) => {
+    told = { roots, isKnown: true };
+    if (isLate) onLate();
+  });
+  return async () => {
+    const isSilent = () => performance.now() - askedMs >= silenceMs;
+    if (told === undefined && !isSilent())
+      await Promise.race([heard, pause(waitMs, undefined, { ref: false })]);
+    isLate = told === undefined;
+    return told ?? { roots: undefined, isKnown: isSilent() };
+  };
 }
 
 const WATCH_INTERVAL_MS = 2_000;

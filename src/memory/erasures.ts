@@ -28,10 +28,18 @@ export interface ErasureReport {
 const VALUE_HASH_LENGTH = 16;
 const CHANGES_AT_ONCE = 500;
 
-/** @param add resolves when the lines are on disk */
+export interface NotedErasuresOptions {
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+  /** Resolves when the lines are on disk. */
+  readonly add: (lines: string) => Promise<void>;
+  /** Has each erasure and each move from before its moment until it is done. */
+  readonly underWay?: Set<Promise<unknown>>;
+}
+
 export function notedErasures(
   store: Store,
-  { keyRing, clock, add }: { keyRing: KeyRing; clock: Clock; add: (lines: string) => Promise<void> },
+  { keyRing, clock, add, underWay = new Set() }: NotedErasuresOptions,
 ): Store {
   const layer = new StoreLayer(store);
   const addLines = async (lines: readonly string[], what: string) => {
@@ -44,16 +52,16 @@ export function notedErasures(
     });
   };
   const erasing = new Set<Erasure>();
-  const noted = async <T>(names: Names, erase: () => Promise<T>): Promise<T> => {
+  const tracked = <T>(work: Promise<T>): Promise<T> => {
+    underWay.add(work);
+    return work.finally(() => underWay.delete(work));
+  };
+  const noted = <T>(names: Names, erase: () => Promise<T>): Promise<T> => {
     const { id, key } = keyRing.erasureKey;
     const erasure = { atMs: clock.now(), keyId: id, hash: hashOf(key, names) };
     erasing.add(erasure);
-    try {
-      await addLines([lineOf(erasure)], "erased");
-      return await erase();
-    } finally {
-      erasing.delete(erasure);
-    }
+    const work = addLines([lineOf(erasure)], "erased").then(erase);
+    return tracked(work.finally(() => erasing.delete(erasure)));
   };
   const noteMove = async (request: WriteRequest, change: MoveChange) => {
     const moves = await movesOf(store, request, change);
@@ -88,7 +96,8 @@ export function notedErasures(
     const [change] = request.changes;
     const write = () => store.write(request);
     if (change?.kind === "disown") return noted([request.account, change.author], write);
-    if (change?.kind === "move" && request.account !== DEMO_ACCOUNT) await noteMove(request, change);
+    if (change?.kind === "move" && request.account !== DEMO_ACCOUNT)
+      return tracked(noteMove(request, change).then(write));
     return write();
   };
   return layer;

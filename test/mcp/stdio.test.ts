@@ -5,18 +5,24 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ListRootsRequestSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { projectName } from "../../src/agents/project.ts";
 import { sidebandCommand } from "../../src/cli/printed-commands.ts";
+import { askRoots } from "../../src/mcp/stdio.ts";
 import { builtSideband } from "../agents/built.ts";
 import { endAfter, temporaryFolder } from "../fixtures/ends.ts";
 import { fieldsOf } from "../fixtures/fields.ts";
@@ -100,6 +106,60 @@ suite("sideband mcp", { concurrency: false }, () => {
     await old.unsubscribeResource({ uri });
     await old.close();
     assert.equal((await running.call("GET", "/decode?user_id=grace&label=USER.os")).json.value, "Plan 9");
+  });
+
+  test("while a host has not said its roots, nothing is written; its late answer counts, also where memory is off there", async (t) => {
+    const running = endAfter(t, await startRunning());
+    const home = temporaryFolder(t);
+    for (const name of ["loom", "mill", "shut"]) mkdirSync(join(home, name, ".git"), { recursive: true });
+    const env = {
+      HOME: home,
+      SIDEBAND_API_URL: running.url,
+      SIDEBAND_API_KEY: running.key,
+      SIDEBAND_USER_ID: "ada",
+      SIDEBAND_PROJECT: "",
+    };
+    const off = [builtSideband(), "off"];
+    assert.equal(spawnSync(process.execPath, off, { cwd: join(home, "shut"), env }).status, 0);
+    for (const root of ["loom", "shut"]) {
+      const slow = new ClientOfOld(info, { capabilities: { roots: {} } });
+      const changed = new Promise<void>((resolve) => {
+        slow.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+      });
+      const asked = new EventEmitter();
+      slow.setRequestHandler(ListRootsRequestSchema, async () => (await once(asked, "said"))[0]);
+      await slow.connect(new TransportOfOld({ ...launch([], env), cwd: join(home, "mill") }) as never);
+      const call = caller(slow as unknown as TourClient);
+      assert.ok((await slow.listTools()).tools.length > 0, "a host that is slow to say gets its tools");
+      const early = await call("remember", { label: "PROJ.goal", value: "grind" });
+      assert.match(early.content[0].text, /^no_project: The host has not said yet .* Call again/);
+      asked.emit("said", { roots: [{ uri: pathToFileURL(join(home, root)).href }] });
+      await changed;
+      const late = await call("remember", { label: "PROJ.goal", value: root });
+      if (root === "shut") {
+        assert.match(late.content[0].text, /^memory_off: Sideband is off for shut-/);
+        assert.deepEqual((await slow.listTools()).tools, []);
+      } else assert.match(late.content[0].text, /^PROJ\.goal: now "loom"; undo: .* --project loom-/);
+      await slow.close();
+    }
+    const { json } = await running.call("GET", "/users/history?user_id=ada");
+    assert.deepEqual(
+      json.changes.map(({ project, value }: Record<string, string>) => [project?.split("-")[0], value]),
+      [["loom", "loom"]],
+    );
+  });
+
+  test("a host that stays silent works in the folder in which it started the server, until it says another", async () => {
+    const host = new EventEmitter();
+    const answer = once(host, "said").then(([roots]) => roots);
+    let late = 0;
+    const told = askRoots(answer, () => late++, { waitMs: 1, silenceMs: 50 });
+    assert.deepEqual(await told(), { roots: undefined, isKnown: false });
+    await setTimeout(60);
+    assert.deepEqual(await told(), { roots: undefined, isKnown: true });
+    host.emit("said", ["file:///loom"]);
+    await answer;
+    assert.deepEqual([await told(), late], [{ roots: ["file:///loom"], isKnown: true }, 1]);
   });
 
   test("facts of the work are kept for the project of the client's roots, or else of the working directory", async (t) => {

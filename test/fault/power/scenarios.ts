@@ -75,7 +75,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         }
         makeSecrets(room);
         const config = { dataFolder: join(room.home, DATA) } as Config;
-        const core = { embedded: store, clock: store.clock } as unknown as Core;
+        const core = { embedded: store, clock: store.clock, erasing: new Set() } as unknown as Core;
         const backedUp = createBackup(core, config, join(room.home, backup), true, () => {});
         await writeAll(room, store, "new");
         await backedUp;
@@ -91,7 +91,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         await writeAll(room, store, "old");
         makeSecrets(room);
         await createBackup(
-          { embedded: store, clock: store.clock } as unknown as Core,
+          { embedded: store, clock: store.clock, erasing: new Set() } as unknown as Core,
           { dataFolder: join(outside, DATA) } as Config,
           join(outside, "backup"),
           true,

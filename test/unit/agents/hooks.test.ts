@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
 import { memorySection, outageSection } from "../../../src/agent-side/memory-section.ts";
-import { STORE_BEFORE_END } from "../../../src/agent-side/prompts.ts";
+import { STORE_BEFORE_END, TURNED_OFF } from "../../../src/agent-side/prompts.ts";
 import {
   type HookHost,
   hookInput,
   immediateOutput,
+  isTurnedOff,
   memoryWork,
   outageOutput,
 } from "../../../src/agents/hooks.ts";
@@ -189,4 +190,17 @@ test("of a transcript of 300 MB only the end is read, at a stop and at a resumpt
   // Processor time: a busy machine may take longer by the clock.
   const { user, system } = process.cpuUsage(start);
   assert.ok(user + system < 2e6, "reading it whole takes longer, and fails as one text");
+});
+
+test("memory that the person has turned off stays off, however long the session goes on", (t) => {
+  const path = transcript(t, { content: "hello" });
+  const chunk = 4 << 20;
+  assert.equal(isTurnedOff({ transcriptPath: path }), false);
+  assert.equal(isTurnedOff({ transcriptPath: undefined }), false);
+  for (const before of [0, chunk - 10, chunk - TURNED_OFF.length, 2 * chunk - TURNED_OFF.length]) {
+    writeFileSync(path, ".".repeat(before) + TURNED_OFF + ".".repeat(9 << 20));
+    assert.equal(isTurnedOff({ transcriptPath: path }), true, `after ${before} bytes`);
+  }
+  writeFileSync(path, TURNED_OFF.slice(1) + ".".repeat(9 << 20) + TURNED_OFF.slice(0, -1));
+  assert.equal(isTurnedOff({ transcriptPath: path }), false);
 });

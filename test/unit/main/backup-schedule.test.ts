@@ -75,6 +75,23 @@ test("a backup is made when the last is older than the setting, and the oldest g
   assert.ok(!existsSync(join(backups, names()[1], "admin.token")));
 });
 
+test("backups with a moment in the future, of a wrong clock, count as the oldest", async (context) => {
+  const { backups, time, schedule, names } = await setUp(context, { SIDEBAND_BACKUP_KEEP: "2" });
+  const future = ["2027-09-14T20-00-00Z", "2027-09-15T20-00-00Z"];
+  for (const name of future) {
+    mkdirSync(join(backups, name), { recursive: true });
+    writeFileSync(join(backups, name, "sideband.json"), "");
+  }
+  await schedule.run();
+  assert.deepEqual(names(), ["2026-11-18T20-00-00Z", future[1]]);
+  time.nowMs += 24 * HOUR_MS - 1;
+  await schedule.run();
+  assert.deepEqual(names(), ["2026-11-18T20-00-00Z", future[1]], "it is not due yet");
+  time.nowMs += 1;
+  await schedule.run();
+  assert.deepEqual(names(), ["2026-11-18T20-00-00Z", "2026-11-19T20-00-00Z"]);
+});
+
 test("a backup that fails removes none, is counted, and is told to who runs it", async (context) => {
   const { backups, time, core, schedule, names } = await setUp(context, { SIDEBAND_BACKUP_KEEP: "1" });
   await schedule.run();
@@ -114,6 +131,53 @@ test("a restored backup forgets again, before it answers, who was erased since, 
   assert.equal((await read("bob"))?.facts[0].value, "Bob is back");
   assert.equal((await read("eve"))?.facts[0].value, "eve");
   assert.ok(!existsSync(join(data, "erase-again.list")));
+});
+
+test("who was being erased when a backup began is not in it", async (context) => {
+  const { folder, backups, time, core, close, start, schedule, names } = await setUp(context);
+  await core.store.write(write("ada", [[0, "Ada"]]));
+  const embedded = core.embedded!;
+  const [commit, backUp] = [embedded.write.bind(embedded), embedded.backup.bind(embedded)];
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  context.mock.method(embedded, "write", (...given: Parameters<typeof commit>) =>
+    held.then(() => commit(...given)),
+  );
+  const erased = core.store.forgetUser("acme", "ada");
+  while (!existsSync(join(backups, "erasures.list"))) await new Promise(setImmediate);
+  context.mock.method(embedded, "backup", async (...given: Parameters<typeof backUp>) => {
+    const report = await backUp(...given);
+    goOn();
+    return report;
+  });
+  time.nowMs += 1000;
+  const backedUp = schedule.run();
+  setTimeout(goOn, 500);
+  assert.ok((await Promise.all([erased, backedUp]))[0]);
+  await close();
+  await run("backup", "restore", join(backups, names()[0]), "--data", join(folder, "restored"));
+  const again = await start("restored");
+  assert.equal(await again.core.embedded!.readUser(viewOf("ada")), undefined);
+});
+
+test("what a restore has left to be erased goes along in a backup, and out of it", async (context) => {
+  const { folder, backups, time, core, close, schedule, names } = await setUp(context);
+  const list = (data: string) => readFileSync(join(data, "erase-again.list"), "utf8");
+  const pending = `2026-11-18T19:00:00.000Z 9 ${"a".repeat(64)}\n`;
+  writeFileSync(join(folder, "data", "erase-again.list"), pending);
+  await core.store.write(write("ada", [[0, "Ada"]]));
+  await schedule.run();
+  time.nowMs += 1000;
+  await core.store.forgetUser("acme", "ada");
+  await close();
+  const backup = join(backups, names()[0]);
+  assert.equal(list(backup), pending);
+  await run("backup", "restore", backup, "--data", join(folder, "restored"));
+  const lines = list(join(folder, "restored"));
+  assert.ok(lines.startsWith(pending));
+  assert.equal(lines.trim().split("\n").length, 2);
 });
 
 test("a restore without a list says that who was erased is back, and how to erase them", async (context) => {

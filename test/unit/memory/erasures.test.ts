@@ -7,6 +7,7 @@ import { erasuresIn } from "../../../src/memory/erasure-lines.ts";
 import { eraseAgain, notedErasures } from "../../../src/memory/erasures.ts";
 import { forgetUser } from "../../../src/memory/facts.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
+import type { Change } from "../../../src/memory/ports.ts";
 import { disown } from "../../../src/memory/project-sharing.ts";
 import { projectUser, sharedPlace } from "../../../src/memory/shared-places.ts";
 import { SharedProjects } from "../../../src/memory/shared-projects.ts";
@@ -48,6 +49,25 @@ test("an erasure is noted before it is done, with its moment and a hash, and wit
     },
   );
   assert.ok(store.readUser(viewOf("eve")), "what cannot be noted is not erased");
+});
+
+test("erasures and moves are under way until they are done, or have failed; other writes are not", async (context) => {
+  const { store, clock, keyRing } = await setUp(context);
+  const underWay = new Set<Promise<unknown>>();
+  const counts: number[] = [];
+  const commit = async () => {
+    counts.push(underWay.size);
+    throw new Error("EIO");
+  };
+  const failing = Object.assign(Object.create(store), { write: commit, forgetUser: commit });
+  const noted = notedErasures(failing, { keyRing, clock, add: async () => {}, underWay });
+  const change = (...changes: Change[]) => noted.write({ ...viewOf("bob"), changes });
+  await assert.rejects(noted.forgetUser(ACCOUNT, "ada"), /EIO/);
+  await assert.rejects(change({ kind: "move", from: "loom", to: "ship" }), /EIO/);
+  await assert.rejects(change({ kind: "disown", author: "eve" }), /EIO/);
+  await assert.rejects(change({ place: "", label: "USER.name", value: "Bo" }), /EIO/);
+  assert.deepEqual(counts, [1, 1, 1, 0]);
+  assert.equal(underWay.size, 0);
 });
 
 test("who has a connected application and no fact is noted too, and a restored connection ends again", async (context) => {
