@@ -239,6 +239,41 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.deepEqual(rowsOf(all.facts, "label", "value"), [["PEOPLE.grace", "sister; niece"]]);
   });
 
+  test("what a model fills in is refused in a clear line where it is missing, null or of another kind", async (t) => {
+    const running = endAfter(t, await startRunning());
+    const host = makeHost(t);
+    await host.sideband("agents install hermes");
+    const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_USER_ID: "ada" };
+    const label = "USER.name";
+    const cases: [tool: string, args: unknown, error: string][] = [
+      ["remember", { label, value: null }, "value is needed."],
+      ["remember", { label: null, value: "Ada" }, "label is needed."],
+      ["remember", { label, value: 42 }, "value is a text."],
+      ["remember", { label, value: "Ada", ttl_s: "60" }, "ttl_s is a whole number."],
+      ["remember", { label, value: "Ada", ttl_s: true }, "ttl_s is a whole number."],
+      ["remember", { label, value: "Ada", scope: 1 }, "scope is a text."],
+      ["remember", { label, value: "Ada", add: "true" }, "add is true or false."],
+      ["recall", { label: 7 }, "label is a text."],
+      ["find", { query: null }, "query is needed."],
+      ["forget", {}, "label is needed."],
+      ["history", { label, restore: "3" }, "restore is a whole number."],
+      ["history", null, "The arguments are an object."],
+    ];
+    const left = { scope: null, ttl_s: null, origin: null, pinned: null, add: null, new_label: null };
+    const { results, stderr } = await drive(host, env, [
+      ["initialize", ["s1"], { platform: "cli" }],
+      ...cases.map(([tool, args]): Call => ["handle_tool_call", [`sideband_${tool}`, args]]),
+      ["handle_tool_call", ["sideband_recall", { label: null }]],
+      ["handle_tool_call", ["sideband_remember", { label, value: "Ada", ...left }]],
+    ]);
+    const answers = results.slice(1).map(([text]) => JSON.parse(text));
+    for (const [i, [tool, args, error]] of cases.entries())
+      assert.deepEqual(answers[i], { error: `invalid_request: ${error}` }, `${tool} ${JSON.stringify(args)}`);
+    assert.deepEqual(answers.at(-2), { facts: [] });
+    assert.equal(answers.at(-1).value, "Ada");
+    assert.equal(stderr, "");
+  });
+
   test("labels: their texts are quoted and escaped, and who may add none is not offered to", async (t) => {
     const running = endAfter(t, await startRunning());
     const host = makeHost(t);

@@ -157,6 +157,24 @@ def _tools(labels: str, has_block: bool, adds_labels: bool, made: str = MAKES_LA
     return [tool for tool in tools if adds_labels or tool["name"] != ADD_LABEL]
 
 
+_KINDS = {"string": ("a text", str), "integer": ("a whole number", int), "boolean": ("true or false", bool)}
+
+
+def _checked(tool: Mapping[str, Any], args: Any) -> Dict[str, Any]:
+    """What a model has filled in. Null stands for what it left out."""
+    if not isinstance(args, Mapping):
+        raise MemoryRefused("invalid_request", "The arguments are an object.")
+    given = {name: value for name, value in args.items() if value is not None}
+    for name, schema in tool["parameters"]["properties"].items():
+        what, kind = _KINDS[schema["type"]]
+        if name not in given and name in tool["parameters"]["required"]:
+            raise MemoryRefused("invalid_request", f"{name} is needed.")
+        # To Python, true is a number.
+        if name in given and (not isinstance(given[name], kind) or (kind is int and isinstance(given[name], bool))):
+            raise MemoryRefused("invalid_request", f"{name} is {what}.")
+    return given
+
+
 class MemoryRefused(Exception):
     """This plugin says no; the text says why."""
 
@@ -392,38 +410,42 @@ class SidebandProvider(MemoryProvider):
         except SidebandError:
             return "history tool"
 
-    def _tool(self, name: str, args: Dict[str, Any]) -> Dict[str, Any]:
+    def _tool(self, name: str, given: Any) -> Dict[str, Any]:
+        tool = next((one for one in _tools("", True, self._adds_labels) if one["name"] == name), None)
+        if tool is None:
+            raise MemoryRefused("unknown_tool", name)
+        args = _checked(tool, given)
         memory, user, place = self._client(), self._user, {"project": self._project}
-        label = str(args.get("label") or "")
+        label = args.get("label", "")
         scope = args.get("scope")
         if name == "sideband_remember":
             if scope in ("project", "worktree") and self._project is None:
                 raise MemoryRefused("no_project", "This session is in no project: leave the scope out.")
-            if args.get("add") is True and args.get("ttl_s"):
+            if args.get("add") and args.get("ttl_s"):
                 raise MemoryRefused(
                     "invalid_request", "An end is one of the whole list: give what ends a label of its own, without add."
                 )
-            value = _kept_value(str(args.get("value", "")), label)
-            write = memory.append if args.get("add") is True else memory.encode
+            value = _kept_value(args["value"], label)
+            write = memory.append if args.get("add") else memory.encode
             made: Any = "certain" if args.get("new_label") == "certain" else True
-            terms: Any = {"scope": scope, "ttl_s": args.get("ttl_s"), "new_label": made, "origin": args.get("origin")}
-            terms["pinned"] = args.get("pinned") if isinstance(args.get("pinned"), bool) else None
+            terms: Any = {name: args.get(name) for name in ("scope", "ttl_s", "origin", "pinned")}
+            terms["new_label"] = made
             return _written(write(user, label, value, **terms, **place))
-        if name == ADD_LABEL and self._adds_labels:
-            added = memory.add_label(label, description=str(args.get("description", "")), scope=scope)
+        if name == ADD_LABEL:
+            added = memory.add_label(label, description=args["description"], scope=scope)
             self._read_labels()
             return _picked(added, "label", "description", "scope")
         if name == "sideband_history" and args.get("restore"):
             return _written(memory.restore(user, label, args["restore"], **place))
         if name == "sideband_history" and args.get("rename_to"):
-            merge: Any = "append" if args.get("merge") in (True, "append") else None
-            return self._renamed(label, memory.rename(user, label, str(args["rename_to"]), merge=merge, **place), place)
+            merge: Any = "append" if args.get("merge") else None
+            return self._renamed(label, memory.rename(user, label, args["rename_to"], merge=merge, **place), place)
         if name == "sideband_recall" and not label:
             facts = memory.facts(user, fail_fast=True, **place)["facts"]
             return {"facts": [_listed(fact) for fact in facts]}
         if name == "sideband_find":
-            everywhere = args.get("everywhere") is True
-            found = memory.find(user, str(args.get("query", "")), everywhere=everywhere, fail_fast=True, **place)["facts"]
+            everywhere = args.get("everywhere", False)
+            found = memory.find(user, args["query"], everywhere=everywhere, fail_fast=True, **place)["facts"]
             return {"facts": [{**_listed(fact), **_picked(fact, "project")} for fact in found]}
         try:
             if name == "sideband_recall":
@@ -432,7 +454,7 @@ class SidebandProvider(MemoryProvider):
                 known = _picked(fact, "label", "value", "updated_at", "written_by", "expires_at", "origin")
                 return {**known, **author}
             if name == "sideband_forget":
-                is_for_good = args.get("for_good") is True
+                is_for_good = args.get("for_good", False)
                 memory.forget(user, label, keep_history=not is_for_good, **place)
                 how = "forgotten for good" if is_for_good else f"forgotten; undo: {self._undo_forget(label, place)}"
                 return {"result": f"{label}: {how}", "label": label, "forgotten": True}
@@ -440,14 +462,12 @@ class SidebandProvider(MemoryProvider):
                 revisions = memory.history(user, label, fail_fast=True, **place)["revisions"]
                 kept = ("revision", "value", "updated_at", "written_by", "ended", "origin")
                 return {"label": label, "revisions": [_picked(one, *kept) for one in revisions]}
-            if name == "sideband_verify":
-                verified = memory.decode_model(user, label, fail_fast=True, **place)
-                return _picked(verified, "label", "value", "source", "verified")
+            verified = memory.decode_model(user, label, fail_fast=True, **place)
+            return _picked(verified, "label", "value", "source", "verified")
         except SidebandError as error:
             if error.code != "fact_not_found" or name == "sideband_history":
                 raise
             return {"label": label, **({"forgotten": False} if name == "sideband_forget" else {"value": None})}
-        raise MemoryRefused("unknown_tool", name)
 
 
 def _said(error: SidebandError) -> str:
