@@ -203,6 +203,8 @@ class SidebandProvider(MemoryProvider):
         self._is_away = False
         self._lock = threading.Lock()
         self._pending: Optional[threading.Thread] = None
+        # How often the section was asked for: an earlier one that is answered late does not count.
+        self._asked = 0
 
     @property
     def name(self) -> str:
@@ -220,6 +222,9 @@ class SidebandProvider(MemoryProvider):
 
     def initialize(self, session_id: str, **kwargs: Any) -> None:
         settings = _settings(kwargs.get("hermes_home"))
+        # What another session has asked for is perhaps another person's.
+        self._pending = None
+        self._ask()
         # A gateway serves many people. Each has their own memory, unless one is set for all.
         self._user = settings["user_id"] or kwargs.get("user_id") or DEFAULT_USER
         # A gateway has no working directory of the person's.
@@ -288,13 +293,13 @@ class SidebandProvider(MemoryProvider):
         )
 
     def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
-        self._pending = threading.Thread(target=self._refresh, daemon=True, name="sideband-prefetch")
+        self._pending = threading.Thread(target=self._refresh, args=(self._ask(),), daemon=True, name="sideband-prefetch")
         self._pending.start()
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         pending, self._pending = self._pending, None
         if pending is None:
-            self._refresh()
+            self._refresh(self._ask())
         else:
             pending.join(TIMEOUT_MS / 1000)
         with self._lock:
@@ -305,21 +310,27 @@ class SidebandProvider(MemoryProvider):
             raise SidebandError(self._fault, code="connection_failed", status=0)
         return self._memory
 
-    def _refresh(self, timeout_ms: float = TIMEOUT_MS) -> None:
+    def _ask(self) -> int:
+        with self._lock:
+            self._asked += 1
+            return self._asked
+
+    def _refresh(self, asked: int) -> None:
         """Asks for the memory. While it is away, the section says so, with the last facts if they are not too old."""
         if self._memory is None:
             logger.warning("sideband: memory was not refreshed: %s", self._fault)
             self._is_away, self._section = True, away_section()
             return
         self._is_away = False
-        section = self._read_section(timeout_ms)
+        section = self._read_section()
         if not self._is_away and self._take_over():
-            section = self._read_section(timeout_ms)
+            section = self._read_section()
         with self._lock:
-            self._section = section
+            if asked == self._asked:
+                self._section = section
 
-    def _read_section(self, timeout_ms: float) -> str:
-        return self._client().inject("", self._user, include=self._include, project=self._project, timeout_ms=timeout_ms)
+    def _read_section(self) -> str:
+        return self._client().inject("", self._user, include=self._include, project=self._project, timeout_ms=TIMEOUT_MS)
 
     def _take_over(self) -> bool:
         """A project that is known by its remote takes over, once, what is kept under its path. Where memory was away, it is
@@ -345,9 +356,10 @@ class SidebandProvider(MemoryProvider):
         new block, reads it back and compares. Not every version of Hermes uses what is returned; the next turn has the
         facts again in any case."""
         if self._include == "index" or self._memory is None:
-            self._refresh()
+            self._refresh(self._ask())
         else:
             self._is_away = False
+            self._ask()
             flush = self._memory.before_compaction(
                 self._user, include=self._include, project=self._project, timeout_ms=TIMEOUT_MS
             )
