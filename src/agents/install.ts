@@ -9,8 +9,17 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { type AgentKind, agentText, agentTree, type Piece, shellWord } from "./agent-files.ts";
-import { hasFields, ITEM, type JsonFields, withFields, withoutFields } from "./json-text.ts";
+import {
+  hasFields,
+  ITEM,
+  isFields,
+  type JsonFields,
+  type JsonValue,
+  withFields,
+  withoutFields,
+} from "./json-text.ts";
 import { MCP_AGENTS, SETTINGS_HINT } from "./mcp-hosts.ts";
+import { withoutTable, withTable } from "./toml-text.ts";
 
 export const AGENTS: readonly AgentKind[] = [
   {
@@ -136,14 +145,6 @@ export function versionOf([program, ...args]: readonly string[]): string | undef
   return status === 0 ? stdout.trim() : undefined;
 }
 
-interface HooksFile {
-  readonly hooks?: Record<string, readonly HookGroup[]>;
-}
-
-interface HookGroup {
-  readonly hooks?: readonly { readonly command?: string }[];
-}
-
 /**
  * The text of a user's file with a piece of ours in it, at its end. An older copy of ours is replaced.
  * @param old the piece as an earlier installation put it in
@@ -152,38 +153,32 @@ export function withPiece(present: string | undefined, piece: Piece, old?: Piece
   const { kind, text } = piece;
   if (kind === "json") return withEntry(present, piece, old);
   if (present === undefined || kind === "file") return text;
-  if (kind === "toml") {
-    if (/^[ \t]*\[mcp_servers\.sideband\]/m.test(present)) return present;
-    return `${present}${present === "" || present.endsWith("\n") ? "" : "\n"}\n${text}`;
-  }
-  const { hooks } = JSON.parse(text) as { hooks: Record<string, readonly JsonFields[]> };
-  return Object.entries(hooks)
+  if (kind === "toml") return withTable(present, text, old?.text);
+  const bare = [piece, old ?? piece].reduce(withoutHooks, present);
+  return Object.entries(hooksOf(text))
     .flatMap(([event, groups]) => groups.map((group) => ({ event, group })))
     .reduce(
       (changed, { event, group }) => withFields(changed, ["hooks", event, ITEM], group, () => false),
-      withoutHooks(present, isOurs),
+      bare,
     );
 }
 
-/** The text of a user's file without a piece of ours; undefined if the piece is not in it as we put it in. */
-export function withoutPiece(present: string, { kind, text, keys = [] }: Piece): string | undefined {
+/**
+ * The text of a user's file without a piece of ours; undefined if the piece is not in it as we put it in. The text as it is
+ * where the piece cannot be taken out without what is the user's.
+ */
+export function withoutPiece(present: string, piece: Piece): string | undefined {
+  const { kind, text, keys = [] } = piece;
   if (kind === "json") return withoutFields(present, keys, (entry) => hasFields(entry, entryFields(text)));
   if (kind === "file") return present === text ? "" : undefined;
-  if (kind === "toml") {
-    const at = present.indexOf(text);
-    if (at < 0) return undefined;
-    return `${present.slice(0, at).replace(/\n\n$/, "\n")}${present.slice(at + text.length)}`;
-  }
-  const ours = Object.values((JSON.parse(text) as Required<HooksFile>).hooks)
-    .flat()
-    .map((group) => JSON.stringify(group));
-  const bare = withoutHooks(present, (group) => ours.includes(JSON.stringify(group)));
+  if (kind === "toml") return withoutTable(present, text);
+  const bare = withoutHooks(present, piece);
   return bare === present ? undefined : bare;
 }
 
 function withEntry(present: string | undefined, { text, keys = [], fresh = "" }: Piece, old?: Piece): string {
   const ours = [text, ...(old === undefined ? [] : [old.text])].map(entryFields);
-  const isOurs = (entry: JsonFields) => ours.some((fields) => hasFields(entry, fields));
+  const isOurs = (entry: JsonValue) => ours.some((fields) => hasFields(entry, fields));
   const start = present === undefined || present.trim() === "" ? `${present ?? ""}${fresh}` : present;
   return withFields(start, keys, entryFields(text), isOurs);
 }
@@ -192,18 +187,33 @@ function entryFields(text: string): JsonFields {
   return JSON.parse(text) as JsonFields;
 }
 
-/** The text of a hooks file without some of its groups; the same text if it has none of them. */
-function withoutHooks(present: string, unwanted: (group: HookGroup) => boolean): string {
-  const file = JSON.parse(present) as HooksFile;
-  const events = Object.entries(file.hooks ?? {});
-  if (!events.some(([, groups]) => groups.some(unwanted))) return present;
-  const left = events.flatMap(([event, groups]) => {
-    const others = groups.filter((group) => !unwanted(group));
-    return others.length === 0 && groups.length > 0 ? [] : [[event, others]];
-  });
-  return `${JSON.stringify({ ...file, hooks: Object.fromEntries(left) }, null, 2)}\n`;
+/** The text of a hooks file without our hooks. A group or an event that has nothing else goes with them. */
+function withoutHooks(present: string, { text }: Piece): string {
+  const events = Object.entries(hooksOf(text));
+  const commands: unknown[] = events.flatMap(([, groups]) =>
+    groups.flatMap(({ hooks }) => hooks.map(({ command }) => command)),
+  );
+  const isOurs = (value: JsonValue, all: "every" | "some"): boolean => {
+    if (Array.isArray(value)) return value.length > 0 && value[all]((one) => isOurs(one, all));
+    return isFields(value) && (commands.includes(value.command) || isOurs(value.hooks ?? null, all));
+  };
+  const places = [
+    [[], "every"],
+    [[ITEM], "every"],
+    [[ITEM, "hooks", ITEM], "some"],
+  ] as const;
+  let bare = present;
+  for (const [event] of events)
+    for (const [place, all] of places) {
+      const keys = ["hooks", event, ...place];
+      const cut = () => withoutFields(bare, keys, (value) => isOurs(value, all));
+      for (let less = cut(); less !== undefined; less = cut()) bare = less;
+    }
+  return bare;
 }
 
-function isOurs({ hooks = [] }: HookGroup): boolean {
-  return hooks.some(({ command }) => command !== undefined && /sideband(\.js)?["']? hook\b/.test(command));
+type Hooks = Record<string, readonly (JsonFields & { readonly hooks: readonly JsonFields[] })[]>;
+
+function hooksOf(text: string): Hooks {
+  return (JSON.parse(text) as { hooks: Hooks }).hooks;
 }

@@ -158,7 +158,8 @@ function takeOut({ isNew, change, ...piece }: Placed): InstalledChange {
   const present = fileText(path);
   if (present === undefined) return { path, done: "removed" };
   const rest = restOf(present, piece);
-  if (rest === undefined) return { path, done: isTakenOut(present, piece) ? "removed" : "left" };
+  if (rest === undefined || rest === present)
+    return { path, done: isTakenOut(present, piece) ? "removed" : "left" };
   // Where nobody has changed the file since, it becomes what it was, byte for byte.
   const before = textBefore(present, change);
   if (isNew && (before !== undefined || rest.trim() === "")) {

@@ -2,13 +2,13 @@
  * Changes one place of a user's JSON file in its text: comments, order, indentation and line endings of everything else
  * stay as they are. Reads JSON with comments and commas at the end, as editors have it, and a byte order mark.
  *
- * A place is a path of keys. The key "-" at its end is an item of a list, which is found by its fields.
+ * A place is a path of keys. The key "-" is an item of a list, which is found by what it is.
  *
  * The library jsonc-parser (3.3.1) was tried: it formats the member before a new one anew, and moves its comment to the
  * new one.
  */
 
-type JsonValue =
+export type JsonValue =
   | null
   | boolean
   | number
@@ -46,7 +46,7 @@ export function withFields(
   text: string,
   keys: readonly string[],
   fields: JsonFields,
-  isOurs: (entry: JsonFields) => boolean,
+  isOurs: (value: JsonValue) => boolean,
 ): string {
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
   if (text.slice(mark.length).trim() === "")
@@ -69,14 +69,17 @@ export function withFields(
 export function withoutFields(
   text: string,
   keys: readonly string[],
-  isOurs: (entry: JsonFields) => boolean,
+  isOurs: (value: JsonValue) => boolean,
 ): string | undefined {
   if (text.trim() === "") return undefined;
   const { holder, part } = find(text, keys, isOurs);
-  if (part === undefined || !isFields(part.value.value) || !isOurs(part.value.value)) return undefined;
+  if (part === undefined || !isOurs(part.value.value)) return undefined;
   const index = holder.parts.indexOf(part);
-  const from = text.slice(0, part.start).trimEnd().length;
-  const cut = text.slice(0, from) + text.slice((part.comma ?? part.value.end - 1) + 1);
+  const kept = text.slice((part.comma ?? part.value.end - 1) + 1);
+  const line = text.slice(0, part.start).trimEnd();
+  // What follows in the line of the entry must not get behind a comment of the line before.
+  const isFollowed = !isOneLine(`.${text.slice(line.length, part.start)}.`) && !/^[ \t]*[\r\n]/.test(kept);
+  const cut = (isFollowed ? text.slice(0, part.start) : line) + kept;
   // The comma before the last one would be left over.
   const before = holder.parts[index - 1]?.comma;
   return part.comma !== undefined || before === undefined
@@ -90,16 +93,17 @@ export function hasEntry(text: string, keys: readonly string[]): boolean {
 }
 
 /** Whether an entry has these fields; it may have others, which a user or the host has added. */
-export function hasFields(entry: JsonFields, fields: JsonFields): boolean {
+export function hasFields(entry: JsonValue, fields: JsonFields): boolean {
+  if (!isFields(entry)) return false;
   return Object.entries(fields).every(([key, value]) => JSON.stringify(entry[key]) === JSON.stringify(value));
 }
 
 /** How deep a path leads, the value there, and the part at its end if there is one. */
-function find(text: string, keys: readonly string[], isOurs: (entry: JsonFields) => boolean) {
+function find(text: string, keys: readonly string[], isOurs: (value: JsonValue) => boolean) {
   let holder = parse(text);
   for (let depth = 0; depth < keys.length; depth++) {
     const part = holder.parts.findLast(({ key, value }) =>
-      keys[depth] === ITEM ? isFields(value.value) && isOurs(value.value) : key === keys[depth],
+      keys[depth] === ITEM ? isOurs(value.value) : key === keys[depth],
     );
     const isWrong = holder.kind !== (keys[depth] === ITEM ? "array" : "object");
     if (part === undefined || isWrong || depth === keys.length - 1)
@@ -113,7 +117,7 @@ function nested(keys: readonly string[], fields: JsonFields): JsonValue {
   return keys.reduceRight<JsonValue>((value, key) => (key === ITEM ? [value] : { [key]: value }), fields);
 }
 
-function isFields(value: JsonValue): value is JsonFields {
+export function isFields(value: JsonValue): value is JsonFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

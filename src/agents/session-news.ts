@@ -41,11 +41,11 @@ export async function sessionNews(memory: ChangesReader, options: SessionOptions
   const { file, host, where, userId, project, groups, timeoutMs } = options;
   try {
     const name = [host, where, userId, project ?? ""].join(" ");
-    const times = timesIn(file);
-    const last = times[name];
+    const last = timesIn(file)[name];
     const nowMs = Date.now();
     const changes = last === undefined ? [] : await newestChanges(memory, userId, { project, timeoutMs });
-    writeTimes(file, { ...times, [name]: new Date(nowMs).toISOString() });
+    // Others have begun while the memory was asked.
+    writeTimes(file, { ...timesIn(file), [name]: new Date(nowMs).toISOString() });
     const seen = groupsOf(groups) ?? ALL_GROUPS;
     const shown = changes.filter(
       ({ label, renamed_from: from = label }) => seen.has(label) && seen.has(from),

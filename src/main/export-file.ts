@@ -2,12 +2,14 @@
 
 import { createReadStream, realpathSync, rmSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { requireWritable } from "../agents/user-file.ts";
 import { linesOf } from "../base/lines.ts";
 import { type ExportedKeys, keysOfExport } from "../memory/transfer.ts";
 import { renameFile } from "../store/lmdb/durable-files.ts";
 
 /**
- * Writes a new file beside the old one, which it replaces once it is whole. A pipe or a device is written to itself.
+ * Writes a new file beside the old one, which it replaces once it is whole; one that is read-only stays. A pipe or a device
+ * is written to itself.
  * @returns whether it is a file
  */
 export async function writeWhole(
@@ -19,6 +21,7 @@ export async function writeWhole(
     await writeFile(out, lines);
     return false;
   }
+  requireWritable(out);
   const path = found === undefined ? out : realpathSync(out);
   const draft = `${path}.${process.pid}.new`;
   try {

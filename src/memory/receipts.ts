@@ -14,6 +14,7 @@ export interface Receipt extends ErasedUser {
   readonly userId: string;
   /** null: everything that was kept of the user. */
   readonly project: string | null;
+  /** When the erasure began: all that was written before is gone. What it says of copies counts from its end. */
   readonly erasedAtMs: number;
   /** Tokens are kept nowhere, so none is erased: those made before count no longer than this. */
   readonly tokensUntilMs: number;
@@ -41,11 +42,12 @@ export class Receipts {
       userId,
       project = null,
     }: { account: string; userId: string; project?: string | null | undefined },
+    begunMs: number,
     nowMs: number,
   ): Receipt {
     const { id, key } = this.#keyRing.receiptKey;
     const content = {
-      ...{ account, userId, project, ...erased, erasedAtMs: nowMs, key: id },
+      ...{ account, userId, project, ...erased, erasedAtMs: begunMs, key: id },
       tokensUntilMs: nowMs + TOKEN_TTL_S_MAX * 1_000,
       backupsUntilMs: this.#backupsKeptMs === null ? null : nowMs + this.#backupsKeptMs,
     };

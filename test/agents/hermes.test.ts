@@ -5,7 +5,6 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { outageSection } from "../../src/agent-side/memory-section.ts";
 import { toolsFor } from "../../src/agent-side/memory-tools.ts";
 import { REMEMBER_PROMPT } from "../../src/agent-side/prompts.ts";
@@ -18,24 +17,11 @@ import { fieldsOf, rowsOf } from "../fixtures/fields.ts";
 import { until } from "../fixtures/waiting.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
-import { type Host, makeHost } from "./host.ts";
+import { type HermesCall as Call, drive } from "./hermes-calls.ts";
+import { makeHost } from "./host.ts";
 
-const script = fileURLToPath(new URL("./hermes-host.py", import.meta.url));
-
+const tool = (name: string, args: unknown): Call => ["handle_tool_call", [`sideband_${name}`, args]];
 const NO_BLOCK = { hasBlock: false, addsLabels: false };
-
-type Call = [method: string, args?: unknown[], kwargs?: Record<string, unknown>];
-
-// biome-ignore lint/suspicious/noExplicitAny: each method has its own result.
-type Result = [result: any, seconds: number];
-
-async function drive(host: Host, env: Record<string, string>, calls: Call[]) {
-  const input = JSON.stringify(calls.map(([method, args = [], kwargs = {}]) => [method, args, kwargs]));
-  const plugin = join(host.home, ".hermes", "plugins", "sideband");
-  const { status, stdout, stderr } = await host.shell(`python3 "${script}" "${plugin}"`, { input, env });
-  assert.equal(status, 0, stderr);
-  return { results: JSON.parse(stdout) as Result[], stderr };
-}
 
 suite("Hermes provider", { concurrency: false }, () => {
   test("a session: facts by tool, in every turn, and through a compression that flushes", async (t) => {
@@ -43,7 +29,6 @@ suite("Hermes provider", { concurrency: false }, () => {
     const host = makeHost(t);
     assert.equal((await host.sideband("agents install hermes")).status, 0);
     const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_INCLUDE: "both" };
-    const tool = (name: string, args: object): Call => ["handle_tool_call", [`sideband_${name}`, args]];
     const messages = [{ role: "user", content: "Hello" }];
     const { results, stderr } = await drive(host, env, [
       ["name"],
@@ -135,7 +120,6 @@ suite("Hermes provider", { concurrency: false }, () => {
     await host.sideband("agents install hermes");
     mkdirSync(join(host.home, ".git"));
     const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_USER_ID: "ada" };
-    const tool = (name: string, args: object): Call => ["handle_tool_call", [`sideband_${name}`, args]];
     const start = (platform: string): Call => ["initialize", ["s1"], { platform }];
     const { results } = await drive(host, env, [
       start("cli"),
@@ -207,7 +191,6 @@ suite("Hermes provider", { concurrency: false }, () => {
     const host = makeHost(t);
     await host.sideband("agents install hermes");
     const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_USER_ID: "ada" };
-    const tool = (name: string, args: object): Call => ["handle_tool_call", [`sideband_${name}`, args]];
     const { results } = await drive(host, env, [
       ["initialize", ["s1"], { platform: "telegram" }],
       tool("remember", { label: "FAMILY.grace", value: "sister" }),
@@ -237,6 +220,41 @@ suite("Hermes provider", { concurrency: false }, () => {
       /^FAMILY\.grcae: joined to PEOPLE\.grace, now "sister; niece"; PEOPLE\.grace: undo: history tool with restore \d+; FAMILY\.grcae: undo: history tool with restore \d+$/,
     );
     assert.deepEqual(rowsOf(all.facts, "label", "value"), [["PEOPLE.grace", "sister; niece"]]);
+  });
+
+  test("what a model fills in is refused in a clear line where it is missing, null or of another kind", async (t) => {
+    const running = endAfter(t, await startRunning());
+    const host = makeHost(t);
+    await host.sideband("agents install hermes");
+    const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_USER_ID: "ada" };
+    const label = "USER.name";
+    const cases: [name: string, args: unknown, error: string][] = [
+      ["remember", { label, value: null }, "value is needed."],
+      ["remember", { label: null, value: "Ada" }, "label is needed."],
+      ["remember", { label, value: 42 }, "value is a text."],
+      ["remember", { label, value: "Ada", ttl_s: "60" }, "ttl_s is a whole number."],
+      ["remember", { label, value: "Ada", ttl_s: true }, "ttl_s is a whole number."],
+      ["remember", { label, value: "Ada", scope: 1 }, "scope is a text."],
+      ["remember", { label, value: "Ada", add: "true" }, "add is true or false."],
+      ["recall", { label: 7 }, "label is a text."],
+      ["find", { query: null }, "query is needed."],
+      ["forget", {}, "label is needed."],
+      ["history", { label, restore: "3" }, "restore is a whole number."],
+      ["history", null, "The arguments are an object."],
+    ];
+    const left = { scope: null, ttl_s: null, origin: null, pinned: null, add: null, new_label: null };
+    const { results, stderr } = await drive(host, env, [
+      ["initialize", ["s1"], { platform: "cli" }],
+      ...cases.map(([name, args]) => tool(name, args)),
+      tool("recall", { label: null }),
+      tool("remember", { label, value: "Ada", ...left }),
+    ]);
+    const answers = results.slice(1).map(([text]) => JSON.parse(text));
+    for (const [i, [name, args, error]] of cases.entries())
+      assert.deepEqual(answers[i], { error: `invalid_request: ${error}` }, `${name} ${JSON.stringify(args)}`);
+    assert.deepEqual(answers.at(-2), { facts: [] });
+    assert.equal(answers.at(-1).value, "Ada");
+    assert.equal(stderr, "");
   });
 
   test("labels: their texts are quoted and escaped, and who may add none is not offered to", async (t) => {
@@ -347,6 +365,26 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.equal(silent.seen.length, 3);
   });
 
+  test("a turn gets its own person's memory and the newest, whatever is answered late", async (t) => {
+    const host = makeHost(t);
+    await host.sideband("agents install hermes");
+    const asked = () => seen.filter(({ path }) => path === "/context").map(({ query }) => query.user_id);
+    const { url, seen } = await scriptedServer(t, async ({ path, query }) => {
+      // A tool that waits until the thread has asked; and what the first one asked for comes last.
+      await until(() => asked().length >= (path === "/context" && query.user_id === "ada" ? 2 : 1));
+      if (path === "/facts") return { body: { facts: [] } };
+      const plain_index = `USER.name=${query.user_id}`;
+      return { body: { plain_index, fdm_block: "", channel_count: 1, channel_labels: [] } };
+    });
+    const start = (user_id: string): Call => ["initialize", ["s1"], { user_id }];
+    const recall = tool("recall", {});
+    const calls: Call[] = [start("ada"), ["queue_prefetch", ["Hello"]], recall, start("bob")];
+    const env = { SIDEBAND_API_URL: url, SIDEBAND_API_KEY: "k" };
+    const { results } = await drive(host, env, [...calls, ["prefetch", ["Hello"]], recall, ["_section"]]);
+    assert.deepEqual(asked(), ["ada", "bob"]);
+    for (const i of [4, 6]) assert.match(results[i][0], /USER\.name=bob/);
+  });
+
   test("a project that has got a remote takes over what is kept under its path, also after an outage, and in a worktree", async (t) => {
     const host = makeHost(t);
     await host.sideband("agents install hermes");
@@ -371,17 +409,9 @@ suite("Hermes provider", { concurrency: false }, () => {
           ? { status: 500, body: { code: "internal_error" } }
           : { body: { status: "ok", moved: 1 } };
       });
-      const input = JSON.stringify([
-        ["initialize", ["s1"], { platform: "cli" }],
-        ...Array.from({ length: 4 }, () => ["prefetch", ["Hello"], {}]),
-      ]);
-      const plugin = join(home, ".hermes", "plugins", "sideband");
-      const line = `cd "${join(home, "side")}" && python3 "${script}" "${plugin}"`;
-      const { status, stderr } = await host.shell(line, {
-        input,
-        env: { SIDEBAND_API_URL: url, SIDEBAND_API_KEY: "k" },
-      });
-      assert.equal(status, 0, stderr);
+      const turns = Array.from({ length: 4 }, (): Call => ["prefetch", ["Hello"]]);
+      const calls: Call[] = [["initialize", ["s1"], { platform: "cli" }], ...turns];
+      await drive(host, { SIDEBAND_API_URL: url, SIDEBAND_API_KEY: "k" }, calls, join(home, "side"));
       const places = seen.flatMap(({ path, query }) => (path === "/context" ? query.project : []));
       const [remote, byPath] = [projectName("example.com/ada/loom"), projectName(loom)];
       if (isOldService) {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Receipts } from "../../src/memory/receipts.ts";
+import { endAfter } from "../fixtures/ends.ts";
 import { sharedRunning, startPortless } from "./running-service.ts";
 
 const running = sharedRunning(startPortless);
@@ -34,6 +35,9 @@ const isGenuine = (receipt: object) => {
   return new Receipts(memory.keyRing, null).isGenuine({ ...rest, userId, keysLeft, ...times } as never);
 };
 
+/** An erasure takes less than one. */
+const secondsBetween = (from: string, to: string) => Math.floor((Date.parse(to) - Date.parse(from)) / 1_000);
+
 test("a receipt has what was there, of all places, and a second erasure has none", async () => {
   const bound = { account: "acme", tier: "unlimited", user: "ada" } as const;
   await running.service.core.keys.create(bound);
@@ -57,10 +61,33 @@ test("a receipt has what was there, of all places, and a second erasure has none
   assert.deepEqual([account, user_id, project], ["acme", "ada", null]);
   // The first value of USER.name, and that of PETS.dog, which was forgotten with its history kept.
   assert.deepEqual(countsOf(receipt), [1, 2, 2, 1, 0, 1]);
-  assert.equal(Date.parse(receipt.tokens_until) - Date.parse(receipt.erased_at), 86_400_000);
+  assert.equal(secondsBetween(receipt.erased_at, receipt.tokens_until), 86_400);
   assert.equal(receipt.backups_until, null);
   assert.equal(isGenuine(receipt), true);
   assert.equal((await erase("user_id=ada&details=true")).status, 404);
+});
+
+test("what is written while the rest of an erasure is done is not said to be erased, and what it leaves is counted from its end", async (context) => {
+  const time = { aheadMs: 0 };
+  const clock = { now: () => Date.now() + time.aheadMs };
+  const other = endAfter(context, await startPortless({}, undefined, { clock }));
+  const encode = (value: string) =>
+    other.call("POST", "/encode", { body: { user_id: "fay", label: "USER.name", value } });
+  await encode("Fay");
+  const { store } = other.service.core.memory;
+  const forget = store.forgetUser;
+  context.mock.method(store, "forgetUser", async (...given: Parameters<typeof forget>) => {
+    const erased = await forget.apply(store, given);
+    time.aheadMs += 5_000;
+    await encode("Fay again");
+    time.aheadMs += 5_000;
+    return erased;
+  });
+  const begunMs = clock.now();
+  const { receipt } = (await other.call("DELETE", "/users?user_id=fay&details=true")).json;
+  assert.equal((await other.call("GET", "/decode?user_id=fay&label=USER.name")).json.value, "Fay again");
+  assert.equal(secondsBetween(new Date(begunMs).toISOString(), receipt.erased_at), 0);
+  assert.equal(secondsBetween(receipt.erased_at, receipt.tokens_until), 86_410);
 });
 
 test("without details the answer is that of the interface", async () => {
@@ -103,7 +130,7 @@ test("a service that makes backups says until when they are kept", async () => {
     const body = { user_id: "ada", label: "USER.name", value: "Ada" };
     await other.call("POST", "/encode", { body });
     const { receipt } = (await other.call("DELETE", "/users?user_id=ada&details=true")).json;
-    assert.equal(Date.parse(receipt.backups_until) - Date.parse(receipt.erased_at), 48 * 3_600_000);
+    assert.equal(secondsBetween(receipt.erased_at, receipt.backups_until), 48 * 3_600);
   } finally {
     await other.end();
     rmSync(folder, { recursive: true });

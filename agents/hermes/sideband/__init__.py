@@ -157,6 +157,24 @@ def _tools(labels: str, has_block: bool, adds_labels: bool, made: str = MAKES_LA
     return [tool for tool in tools if adds_labels or tool["name"] != ADD_LABEL]
 
 
+_KINDS = {"string": ("a text", str), "integer": ("a whole number", int), "boolean": ("true or false", bool)}
+
+
+def _checked(tool: Mapping[str, Any], args: Any) -> Dict[str, Any]:
+    """What a model has filled in. Null stands for what it left out."""
+    if not isinstance(args, Mapping):
+        raise MemoryRefused("invalid_request", "The arguments are an object.")
+    given = {name: value for name, value in args.items() if value is not None}
+    for name, schema in tool["parameters"]["properties"].items():
+        what, kind = _KINDS[schema["type"]]
+        if name not in given and name in tool["parameters"]["required"]:
+            raise MemoryRefused("invalid_request", f"{name} is needed.")
+        # To Python, true is a number.
+        if name in given and (not isinstance(given[name], kind) or (kind is int and isinstance(given[name], bool))):
+            raise MemoryRefused("invalid_request", f"{name} is {what}.")
+    return given
+
+
 class MemoryRefused(Exception):
     """This plugin says no; the text says why."""
 
@@ -185,6 +203,8 @@ class SidebandProvider(MemoryProvider):
         self._is_away = False
         self._lock = threading.Lock()
         self._pending: Optional[threading.Thread] = None
+        # How often the section was asked for: an earlier one that is answered late does not count.
+        self._asked = 0
 
     @property
     def name(self) -> str:
@@ -202,6 +222,9 @@ class SidebandProvider(MemoryProvider):
 
     def initialize(self, session_id: str, **kwargs: Any) -> None:
         settings = _settings(kwargs.get("hermes_home"))
+        # What another session has asked for is perhaps another person's.
+        self._pending = None
+        self._ask()
         # A gateway serves many people. Each has their own memory, unless one is set for all.
         self._user = settings["user_id"] or kwargs.get("user_id") or DEFAULT_USER
         # A gateway has no working directory of the person's.
@@ -270,13 +293,13 @@ class SidebandProvider(MemoryProvider):
         )
 
     def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
-        self._pending = threading.Thread(target=self._refresh, daemon=True, name="sideband-prefetch")
+        self._pending = threading.Thread(target=self._refresh, args=(self._ask(),), daemon=True, name="sideband-prefetch")
         self._pending.start()
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         pending, self._pending = self._pending, None
         if pending is None:
-            self._refresh()
+            self._refresh(self._ask())
         else:
             pending.join(TIMEOUT_MS / 1000)
         with self._lock:
@@ -287,21 +310,27 @@ class SidebandProvider(MemoryProvider):
             raise SidebandError(self._fault, code="connection_failed", status=0)
         return self._memory
 
-    def _refresh(self, timeout_ms: float = TIMEOUT_MS) -> None:
+    def _ask(self) -> int:
+        with self._lock:
+            self._asked += 1
+            return self._asked
+
+    def _refresh(self, asked: int) -> None:
         """Asks for the memory. While it is away, the section says so, with the last facts if they are not too old."""
         if self._memory is None:
             logger.warning("sideband: memory was not refreshed: %s", self._fault)
             self._is_away, self._section = True, away_section()
             return
         self._is_away = False
-        section = self._read_section(timeout_ms)
+        section = self._read_section()
         if not self._is_away and self._take_over():
-            section = self._read_section(timeout_ms)
+            section = self._read_section()
         with self._lock:
-            self._section = section
+            if asked == self._asked:
+                self._section = section
 
-    def _read_section(self, timeout_ms: float) -> str:
-        return self._client().inject("", self._user, include=self._include, project=self._project, timeout_ms=timeout_ms)
+    def _read_section(self) -> str:
+        return self._client().inject("", self._user, include=self._include, project=self._project, timeout_ms=TIMEOUT_MS)
 
     def _take_over(self) -> bool:
         """A project that is known by its remote takes over, once, what is kept under its path. Where memory was away, it is
@@ -327,9 +356,10 @@ class SidebandProvider(MemoryProvider):
         new block, reads it back and compares. Not every version of Hermes uses what is returned; the next turn has the
         facts again in any case."""
         if self._include == "index" or self._memory is None:
-            self._refresh()
+            self._refresh(self._ask())
         else:
             self._is_away = False
+            self._ask()
             flush = self._memory.before_compaction(
                 self._user, include=self._include, project=self._project, timeout_ms=TIMEOUT_MS
             )
@@ -392,25 +422,29 @@ class SidebandProvider(MemoryProvider):
         except SidebandError:
             return "history tool"
 
-    def _tool(self, name: str, args: Dict[str, Any]) -> Dict[str, Any]:
+    def _tool(self, name: str, given: Any) -> Dict[str, Any]:
+        tool = next((one for one in _tools("", True, self._adds_labels) if one["name"] == name), None)
+        if tool is None:
+            raise MemoryRefused("unknown_tool", name)
+        args = _checked(tool, given)
         memory, user, place = self._client(), self._user, {"project": self._project}
-        label = str(args.get("label") or "")
+        label = args.get("label", "")
         scope = args.get("scope")
         if name == "sideband_remember":
             if scope in ("project", "worktree") and self._project is None:
                 raise MemoryRefused("no_project", "This session is in no project: leave the scope out.")
-            if args.get("add") is True and args.get("ttl_s"):
+            if args.get("add") and args.get("ttl_s"):
                 raise MemoryRefused(
                     "invalid_request", "An end is one of the whole list: give what ends a label of its own, without add."
                 )
-            value = _kept_value(str(args.get("value", "")), label)
-            write = memory.append if args.get("add") is True else memory.encode
+            value = _kept_value(args["value"], label)
+            write = memory.append if args.get("add") else memory.encode
             made: Any = "certain" if args.get("new_label") == "certain" else True
-            terms: Any = {"scope": scope, "ttl_s": args.get("ttl_s"), "new_label": made, "origin": args.get("origin")}
-            terms["pinned"] = args.get("pinned") if isinstance(args.get("pinned"), bool) else None
+            terms: Any = {name: args.get(name) for name in ("scope", "ttl_s", "origin", "pinned")}
+            terms["new_label"] = made
             return _written(write(user, label, value, **terms, **place))
-        if name == ADD_LABEL and self._adds_labels:
-            added = memory.add_label(label, description=str(args.get("description", "")), scope=scope)
+        if name == ADD_LABEL:
+            added = memory.add_label(label, description=args["description"], scope=scope)
             self._read_labels()
             return _picked(added, "label", "description", "scope")
         if name == "sideband_history" and args.get("restore") and args.get("rename_to"):
@@ -418,14 +452,14 @@ class SidebandProvider(MemoryProvider):
         if name == "sideband_history" and args.get("restore"):
             return _written(memory.restore(user, label, args["restore"], **place))
         if name == "sideband_history" and args.get("rename_to"):
-            merge: Any = "append" if args.get("merge") in (True, "append") else None
-            return self._renamed(label, memory.rename(user, label, str(args["rename_to"]), merge=merge, **place), place)
+            merge: Any = "append" if args.get("merge") else None
+            return self._renamed(label, memory.rename(user, label, args["rename_to"], merge=merge, **place), place)
         if name == "sideband_recall" and not label:
             facts = memory.facts(user, fail_fast=True, **place)["facts"]
             return {"facts": [_listed(fact) for fact in facts]}
         if name == "sideband_find":
-            everywhere = args.get("everywhere") is True
-            found = memory.find(user, str(args.get("query", "")), everywhere=everywhere, fail_fast=True, **place)["facts"]
+            everywhere = args.get("everywhere", False)
+            found = memory.find(user, args["query"], everywhere=everywhere, fail_fast=True, **place)["facts"]
             return {"facts": [{**_listed(fact), **_picked(fact, "project")} for fact in found]}
         try:
             if name == "sideband_recall":
@@ -434,7 +468,7 @@ class SidebandProvider(MemoryProvider):
                 known = _picked(fact, "label", "value", "updated_at", "written_by", "expires_at", "origin")
                 return {**known, **author}
             if name == "sideband_forget":
-                is_for_good = args.get("for_good") is True
+                is_for_good = args.get("for_good", False)
                 memory.forget(user, label, keep_history=not is_for_good, **place)
                 how = "forgotten for good" if is_for_good else f"forgotten; undo: {self._undo_forget(label, place)}"
                 return {"result": f"{label}: {how}", "label": label, "forgotten": True}
@@ -442,14 +476,12 @@ class SidebandProvider(MemoryProvider):
                 revisions = memory.history(user, label, fail_fast=True, **place)["revisions"]
                 kept = ("revision", "value", "updated_at", "written_by", "ended", "origin")
                 return {"label": label, "revisions": [_picked(one, *kept) for one in revisions]}
-            if name == "sideband_verify":
-                verified = memory.decode_model(user, label, fail_fast=True, **place)
-                return _picked(verified, "label", "value", "source", "verified")
+            verified = memory.decode_model(user, label, fail_fast=True, **place)
+            return _picked(verified, "label", "value", "source", "verified")
         except SidebandError as error:
             if error.code != "fact_not_found" or name == "sideband_history":
                 raise
             return {"label": label, **({"forgotten": False} if name == "sideband_forget" else {"value": None})}
-        raise MemoryRefused("unknown_tool", name)
 
 
 def _said(error: SidebandError) -> str:

@@ -3,9 +3,10 @@
  * and requests for keys of one account or all, as JSON lines.
  */
 
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, statSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { terminalText } from "../../agent-side/escaped-text.ts";
+import { fileText } from "../../agents/user-file.ts";
 import { ACCOUNT_DEFAULT } from "../../base/account.ts";
 import { markdownSection, withMarkdownSection } from "../../import/markdown-section.ts";
 import { exportedUser } from "../../main/agent.ts";
@@ -136,7 +137,7 @@ async function* exportedLines(
 /** The file keeps its mode, and stays as it is until the new one is whole. */
 async function writeSection(section: string, path: string): Promise<void> {
   const found = statSync(path, { throwIfNoEntry: false });
-  const present = found?.isFile() ? readFileSync(path, "utf8") : "";
+  const present = found?.isFile() ? (fileText(path) ?? "") : "";
   const text = withMarkdownSection(present, section);
   if (text === present) return;
   await writeWhole([text], path);

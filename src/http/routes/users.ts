@@ -95,9 +95,10 @@ export function userRoutes(answers: ByteBudget, receipts: Receipts) {
     async forgetUser(call) {
       const { user_id: userId, project, details } = call.query;
       const { account } = call.caller;
+      const begunMs = call.memory.clock.now();
       const { erased, left } = await forgetUser(call.memory, account, { userId, project });
       if (!isTrue(details)) return { status: "ok" };
-      const receipt = receipts.of(erased, { account, userId, project }, call.memory.clock.now());
+      const receipt = receipts.of(erased, { account, userId, project }, begunMs, call.memory.clock.now());
       return { status: "ok", receipt: receiptAnswer(receipt), ...leftAnswer(left) };
     },
   } satisfies Partial<Handlers>;

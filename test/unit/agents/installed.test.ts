@@ -108,6 +108,127 @@ test("what the user has changed since stays, before a second installation and af
   assert.ok(left.includes("// ours") && left.includes("// end") && !left.includes('"sideband"'), left);
 });
 
+const command = (hook: string) => ({ type: "command", command: hook });
+
+/** A piece in a file that a user has, and what becomes of it. */
+function makePiece(context: TestContext, piece: Omit<Piece, "path">, text: string) {
+  const home = temporaryFolder(context);
+  const path = join(home, "file");
+  writeFileSync(path, text);
+  const record = new InstallationRecord(home);
+  const install = (text = piece.text) =>
+    record.install({ ...ENTRY, target: home }, [{ ...piece, text, path }], false)[0]?.done;
+  const remove = () => record.remove(record.find("codex", home)!)[0].done;
+  const write = (text: string) => writeFileSync(path, text);
+  return { install, remove, write, read: () => readFileSync(path, "utf8"), record };
+}
+
+test("a hook of the user's own stays, also in a group of ours or with a name like ours, and none of ours is left", (context) => {
+  const piece = FILES["hooks.json"].piece;
+  const named = { Stop: [{ hooks: [command("echo the sideband hook ran")] }] };
+  const { install, remove, write, read } = makePiece(context, piece, JSON.stringify({ hooks: named }));
+  install();
+  const { hooks } = JSON.parse(read());
+  hooks.SessionStart[0].hooks.unshift(command("mine"));
+  hooks.SessionStart[0].matcher = "startup";
+  hooks.Stop[1].hooks[0].timeout = 30;
+  write(JSON.stringify({ hooks }));
+  install(piece.text.replaceAll("sideband hook", "/opt/sideband hook"));
+  const commands = read().match(/"command":\s*"[^"]*hook"/g);
+  assert.deepEqual(commands, Array(2).fill('"command":"/opt/sideband hook"'));
+  assert.equal(remove(), "restored");
+  const mine = { SessionStart: [{ hooks: [command("mine")], matcher: "startup" }] };
+  assert.deepEqual(JSON.parse(read()), { hooks: { ...named, ...mine } });
+});
+
+test("a hooks file of another shape is refused in one line, or is as good as one", (context) => {
+  for (const text of ["null", '{"hooks":[]}', '{"hooks":{"Stop":{}}}', '{"hooks":"none"}']) {
+    const { install, read } = makePiece(context, FILES["hooks.json"].piece, text);
+    assert.throws(() => install(), /^UserFileError: [^\n]*file: [^\n]*; it is left as it is$/, text);
+    assert.equal(read(), text);
+  }
+  for (const text of [
+    "",
+    '{"hooks":null}',
+    '{"hooks":{"Stop":null}}',
+    '{"hooks":{"Stop":[null,{"hooks":{}},[]]}}',
+  ]) {
+    const { install, remove, read } = makePiece(context, FILES["hooks.json"].piece, text);
+    assert.equal(install(), "wrote");
+    assert.equal(remove(), "restored");
+    assert.equal(read(), text);
+  }
+});
+
+test("a table with our name is the user's own in every spelling, and a second one is never written", (context) => {
+  const piece = FILES["config.toml"].piece;
+  for (const text of [
+    '[ mcp_servers . "sideband" ] # mine\ncommand = "mine"\n',
+    "['mcp_servers'.sideband]\n",
+    '[mcp_servers]\nother = { command = "x" }\nsideband = { command = "mine" }\n',
+    '[mcp_servers]\nsideband.command = "mine"\n',
+    'mcp_servers.sideband.command = "mine"\n',
+    'mcp_servers = { other = { args = ["}"] }, sideband = { command = "mine" } }\n',
+    '[mcp_servers.sideband.env]\nTOKEN = "x"\n',
+  ]) {
+    const { install, read } = makePiece(context, piece, text);
+    assert.equal(install(), "kept", text);
+    assert.equal(read(), text);
+  }
+  for (const text of [
+    'mcp_servers = { other = { command = "x" } }\n',
+    "[[mcp_servers]]\n",
+    'name = "open\n',
+    "[a\n",
+  ]) {
+    const { install, read } = makePiece(context, piece, text);
+    assert.throws(() => install(), /^UserFileError: [^\n]*file: [^\n]*; it is left as it is$/, text);
+    assert.equal(read(), text);
+  }
+});
+
+test("a text that only looks like our table is none, and every form of TOML is passed over", (context) => {
+  const text = `\ufeff# [mcp_servers.sideband]
+"quoted key" = '[mcp_servers.sideband]' # a 'comment"
+long = """
+[mcp_servers.sideband]
+a \\""" and "" here"""""
+literal = '''
+[mcp_servers.sideband]\\'''
+numbers = [1_000, -3.5e+2, inf, 0xff, [ # nested
+  ["a]"], {b = "}", c.d = 1},
+], ]
+when = 1979-05-27 07:32:00Z
+time = 07:32:00
+ok = true
+[[list]]
+sideband = 1
+[mcp_servers.other]
+sideband.x = {}
+`;
+  const { install, remove, read } = makePiece(context, FILES["config.toml"].piece, text);
+  assert.equal(install(), "wrote");
+  assert.equal(remove(), "restored");
+  assert.equal(read(), text);
+});
+
+test("keys that the user adds to our table stay in it: a new installation leaves them, and a removal says so", (context) => {
+  const piece = FILES["config.toml"].piece;
+  const before = '[mcp_servers.other]\ncommand = "x"\n';
+  for (const added of ["timeout = 20\n", '[mcp_servers.sideband.env]\nTOKEN = "x"\n']) {
+    const { install, remove, write, read, record } = makePiece(context, piece, before);
+    install();
+    write(`${read()}${added}[other]\nx = 1\n`);
+    const newer = piece.text.replace('"sideband"', '"/opt/sideband"');
+    assert.equal(install(newer), "wrote");
+    const text = `${before}\n${newer}${added}[other]\nx = 1\n`;
+    assert.equal(read(), text);
+    assert.ok(isIntact(record.all()[0]));
+    assert.equal(remove(), "left");
+    assert.equal(read(), text);
+  }
+});
+
 test("a change of a text is undone exactly, and only in that text", () => {
   const text = fc.string({ maxLength: 20 });
   fc.assert(

@@ -6,14 +6,14 @@ import fc from "fast-check";
 import {
   hasEntry,
   hasFields,
-  type JsonFields,
+  type JsonValue,
   withFields,
   withoutFields,
 } from "../../../src/agents/json-text.ts";
 
 const KEYS = ["mcpServers", "sideband"];
 const ENTRY = { command: "sideband", args: ["mcp"] };
-const isOurs = (entry: JsonFields) => hasFields(entry, ENTRY);
+const isOurs = (entry: JsonValue) => hasFields(entry, ENTRY);
 const put = (text: string) => withFields(text, KEYS, ENTRY, isOurs);
 const take = (text: string) => withoutFields(text, KEYS, isOurs);
 
@@ -106,15 +106,22 @@ suite("json text", () => {
   test("what was added to our entry stays when its fields change, and goes with it", () => {
     const text =
       '{\n  "mcpServers": {\n    "sideband": { "command": "old", "args": ["mcp"], "env": { "A": "1" } }\n  }\n}\n';
-    const changed = withFields(text, KEYS, ENTRY, (entry) => entry.command === "old");
+    const changed = withFields(text, KEYS, ENTRY, (entry) => hasFields(entry, { command: "old" }));
     assert.deepEqual(JSON.parse(changed).mcpServers.sideband, { ...ENTRY, env: { A: "1" } });
     assert.equal(take(changed), '{\n  "mcpServers": {\n  }\n}\n');
+  });
+
+  test("what follows our entry in its line is not put behind a comment of the line before", () => {
+    const entry = `"sideband": ${JSON.stringify(ENTRY)}`;
+    const other = '{"mcpServers": {"other": {}, // mine\n  ';
+    assert.equal(take(`${other}${entry}}}`), '{"mcpServers": {"other": {} // mine\n  }}');
+    assert.equal(take(`${other}${entry}, "last": {}}}`), `${other} "last": {}}}`);
   });
 
   test("an item of a list is found by its fields, among the user's own", () => {
     const keys = ["hooks", "sessionStart", "-"];
     const hook = { command: "sideband hook" };
-    const mine = (entry: JsonFields) => hasFields(entry, hook);
+    const mine = (entry: JsonValue) => hasFields(entry, hook);
     const text = '{\n  "hooks": {\n    "sessionStart": [\n      { "command": "echo" }\n    ]\n  }\n}\n';
     const after = withFields(text, keys, hook, mine);
     assert.deepEqual(JSON.parse(after).hooks.sessionStart, [{ command: "echo" }, hook]);

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { sessionNews } from "../../../src/agents/session-news.ts";
 import { Sideband } from "../../../src/sdk/index.ts";
 import { startRunning } from "../../http/running-service.ts";
@@ -85,4 +86,27 @@ test("a session is told what others have changed since the last one of its host,
   writeFileSync(file, "{damaged");
   assert.equal(await start(), "");
   assert.equal(Object.keys(JSON.parse(readFileSync(file, "utf8"))).length, 1);
+});
+
+test("sessions that begin at once are all noted", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-news-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "sessions.json");
+  const hosts = ["claude-code", "codex", "cursor"];
+  const name = (host: string) => `${host} memory ada `;
+  const old = "2026-01-01T00:00:00.000Z";
+  writeFileSync(file, JSON.stringify(Object.fromEntries(hosts.map((host) => [name(host), old]))));
+  // As slow as a memory elsewhere is: all have read the file before the first writes it.
+  const changes = async () => ({ user_id: "ada", changes: await pause(20, []), next_cursor: null });
+  const options = {
+    file,
+    where: "memory",
+    userId: "ada",
+    project: undefined,
+    groups: undefined,
+    timeoutMs: 1000,
+  };
+  await Promise.all(hosts.map((host) => sessionNews({ changes }, { ...options, host })));
+  const times = JSON.parse(readFileSync(file, "utf8"));
+  for (const host of hosts) assert.notEqual(times[name(host)], old, host);
 });

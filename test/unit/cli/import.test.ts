@@ -233,6 +233,24 @@ test("export --as markdown, then import: the same facts, whatever is in them, an
       await exported("--out", file);
       assert.equal(readFileSync(file, "utf8"), text);
       assert.equal(`${own}\n${(await exported()).out}`, text);
+      // What would be damaged, or must not be written, is refused and stays.
+      const latin = Buffer.from("# Métier à tisser\n", "latin1");
+      const refused: [as: string, bytes: Buffer, mode: number, fault: string][] = [
+        ["markdown", latin, 0o644, "it is not UTF-8 text"],
+        ["markdown", Buffer.from(own), 0o444, "it is read-only"],
+        ["jsonl", latin, 0o444, "it is read-only"],
+      ];
+      for (const [i, [as, bytes, mode, fault]] of refused.entries()) {
+        const other = join(folder, `other-${i}`);
+        writeFileSync(other, bytes, { mode });
+        const { status, err } = await run("export", "--as", as, "--out", other, ...ada);
+        assert.deepEqual([status, err], [1, `sideband export: ${other}: ${fault}\n`]);
+        assert.deepEqual([readFileSync(other), statSync(other).mode & 0o777], [bytes, mode]);
+      }
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => name.endsWith(".new")),
+        [],
+      );
 
       const same = JSON.parse((await run("import", file, "--json", ...ada)).out);
       // What else the file says is the project's, as the file is.

@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { accountCounter } from "../../../src/memory/quota.ts";
 import type { AuditNote } from "../../../src/memory/records.ts";
 import { quotaSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import type { Sql } from "../../../src/store/postgres/connection/database.ts";
@@ -16,7 +17,7 @@ import { newDatabase, openClient, openStore } from "../../postgres/server.ts";
 const MONTH = "2026-11";
 const GRANT = { keyId: "k", resource: "", client: "", returnsTo: "", refreshes: 0, recentMs: [] };
 
-/** How many rows `rows` names that nobody has locked while `act` waits for those that `held` names. */
+/** How many rows `rows` names that nobody has locked while `act` waits for those that `held` names, or for the one that it inserts. */
 async function freeDuring(
   sql: Sql,
   { held, rows }: { held: string; rows: string },
@@ -24,7 +25,7 @@ async function freeDuring(
 ): Promise<number> {
   const [begun, end] = [later(), later()];
   const holding = sql.begin(async (tx) => {
-    await tx.unsafe(`SELECT FROM sideband.${held} FOR UPDATE`);
+    await tx.unsafe(held.startsWith("INSERT") ? held : `SELECT FROM sideband.${held} FOR UPDATE`);
     begun.resolve();
     await end.promise;
   });
@@ -73,6 +74,18 @@ test("postgres: the counters of months are locked by slot and name where an acco
     const rows = { held: `month_counters WHERE key_id = '${first}'`, rows: "month_counters" };
     // Those of the keys but one, and that of the account.
     assert.equal(await freeDuring(sql, rows, () => store.changeAccount("acme", null, MONTH)), ids.length);
+  }));
+
+test("postgres: a group makes the first counters of a month before it counts in those that are there", () =>
+  withStore(async (store, sql) => {
+    await store.addKey(keyRecord("k1", "acme"));
+    const quota = { keyId: "k1", month: MONTH, day: `${MONTH}-15`, limit: 100 };
+    await store.write(write("ada", [[0, "x"]], { quota }));
+    const counter = accountCounter("acme");
+    const held = `INSERT INTO sideband.month_counters (slot, used, key_id, month) VALUES (${quotaSlot(counter)}, 7, '${counter}', '${MONTH}')`;
+    const counting = () => store.write(write("ada", [[0, "y"]], { quota: { ...quota, counter } }));
+    assert.equal(await freeDuring(sql, { held, rows: "month_counters" }, counting), 1);
+    assert.deepEqual([await store.readUsage("k1", MONTH), await store.readUsage(counter, MONTH)], [2, 8]);
   }));
 
 test("postgres: what was used elsewhere is added to all days before all months", () =>

@@ -96,7 +96,8 @@ interface MonthRow extends Ticketed {
 
 /**
  * The law has let writes through by what was used when it was read. Where others have used so much meanwhile that it would not
- * have, the counter becomes null, which its column refuses, and nothing is stored.
+ * have, the counter becomes null, which its column refuses, and nothing is stored. New counters come first: whoever waits for one
+ * has locked none that others know.
  */
 export function countMonths(
   statements: Statements,
@@ -107,16 +108,6 @@ export function countMonths(
   const known = months.filter(isKnown);
   const first = months.filter((count) => !isKnown(count));
   const counting: Promise<readonly MonthRow[]>[] = [];
-  if (known.length > 0)
-    counting.push(
-      answerOf(
-        (ticket) => statements.send<MonthRow>`
-          UPDATE sideband.month_counters AS c SET used = CASE WHEN c.used <= t.most THEN c.used + t.count END
-          FROM (${arraysOf(LIMITED_COUNT, known)}) AS t (slot, key_id, month, count, most)
-          WHERE c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month
-          RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
-      ),
-    );
   if (first.length > 0)
     counting.push(
       answerOf(
@@ -124,6 +115,16 @@ export function countMonths(
           INSERT INTO sideband.month_counters AS c (slot, key_id, month, used)
           ${statements.rows(COUNT, first)}
           ON CONFLICT (slot, key_id, month) DO UPDATE SET used = NULL
+          RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
+      ),
+    );
+  if (known.length > 0)
+    counting.push(
+      answerOf(
+        (ticket) => statements.send<MonthRow>`
+          UPDATE sideband.month_counters AS c SET used = CASE WHEN c.used <= t.most THEN c.used + t.count END
+          FROM (${arraysOf(LIMITED_COUNT, known)}) AS t (slot, key_id, month, count, most)
+          WHERE c.slot = t.slot AND c.key_id = t.key_id AND c.month = t.month
           RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
       ),
     );
