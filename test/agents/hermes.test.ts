@@ -144,6 +144,7 @@ suite("Hermes provider", { concurrency: false }, () => {
       tool("remember", { label: "PREF.avoid", value: "puns", add: true, ttl_s: 60 }),
       tool("find", { query: "weaver" }),
       tool("find", { query: "weaves", everywhere: true }),
+      tool("history", { label: "PREF.avoid", restore: 1, rename_to: "PREF.puns" }),
     ]);
     const values = results.map(([result]) => result);
     const parsed = (i: number) => JSON.parse(values[i]);
@@ -181,6 +182,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     );
     assert.deepEqual(fieldsOf(parsed(18).revisions, "value"), ["jargon; emoji", "jargon"]);
     assert.match(parsed(19).error, /^invalid_request: An end is one of the whole list: /);
+    assert.match(parsed(22).error, /^invalid_request: restore and rename_to are two writes/);
     assert.deepEqual(valuesOf(20), []);
     assert.deepEqual(valuesOf(21), ["PROJ.goal=weave"]);
     assert.equal(parsed(21).facts[0].project, project);
