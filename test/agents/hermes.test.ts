@@ -145,6 +145,11 @@ suite("Hermes provider", { concurrency: false }, () => {
       tool("find", { query: "weaver" }),
       tool("find", { query: "weaves", everywhere: true }),
       tool("history", { label: "PREF.avoid", restore: 1, rename_to: "PREF.puns" }),
+      start("cli"),
+      ...["project", "person"].flatMap((scope) => [
+        tool("remember", { label: "USER.role", value: "weaver", scope }),
+        tool("forget", { label: "USER.role" }),
+      ]),
     ]);
     const values = results.map(([result]) => result);
     const parsed = (i: number) => JSON.parse(values[i]);
@@ -183,6 +188,9 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.deepEqual(fieldsOf(parsed(18).revisions, "value"), ["jargon; emoji", "jargon"]);
     assert.match(parsed(19).error, /^invalid_request: An end is one of the whole list: /);
     assert.match(parsed(22).error, /^invalid_request: restore and rename_to are two writes/);
+    // Also where a nearer place had the label before.
+    for (const i of [24, 26])
+      assert.ok(parsed(i + 1).result.endsWith(`undo: history tool with restore ${parsed(i).revision}`));
     assert.deepEqual(valuesOf(20), []);
     assert.deepEqual(valuesOf(21), ["PROJ.goal=weave"]);
     assert.equal(parsed(21).facts[0].project, project);
