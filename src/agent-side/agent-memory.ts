@@ -48,14 +48,14 @@ export interface AgentFindOptions extends AgentCallOptions {
   everywhere?: boolean | undefined;
 }
 
-export interface AgentForgetOptions extends AgentCallOptions {
-  /** Keeps the earlier values, and the forgotten one as the last of them. */
-  keepHistory?: boolean | undefined;
-}
-
 export interface AgentHistoryOptions extends AgentCallOptions {
   /** Only that place of the call. */
   scope?: PlaceKind | undefined;
+}
+
+export interface AgentForgetOptions extends AgentHistoryOptions {
+  /** Keeps the earlier values, and the forgotten one as the last of them. */
+  keepHistory?: boolean | undefined;
 }
 
 /** Who writes. */

@@ -4,10 +4,12 @@
  * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
+import { isWellFormed } from "../base/bytes.ts";
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
 import type { LabelPatterns } from "../base/label-patterns.ts";
+import { TTL_S_MAX } from "../base/limits.ts";
 import { ownZone, parseMoment, SPOKEN_ENDS } from "../base/spoken-moments.ts";
-import type { FactsAnswer, HistoryAnswer, LabelScope, WrittenAnswer } from "../contract/answers.ts";
+import type { LabelScope, WrittenAnswer } from "../contract/answers.ts";
 import {
   type AgentCallOptions,
   type AgentMemory,
@@ -17,17 +19,17 @@ import {
 import { escapeText } from "./escaped-text.ts";
 import { sanitizeValue } from "./secrets.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel, writableText } from "./tool-labels.ts";
+import { given, type JsonObject, listedFact, shownRevision } from "./tool-texts.ts";
 import {
   errorCodeOf,
   forgottenLine,
+  placeOfFact,
   readRevisions,
   readRevisionsAfter,
   renamedLine,
   type UndoCommand,
   writtenLine,
 } from "./written-line.ts";
-
-type JsonObject = { readonly [name: string]: unknown };
 
 /** What a model has filled in; null stands for what it left out where a host's schemas are strict. */
 export type ToolInput = Readonly<Record<string, unknown>>;
@@ -147,7 +149,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
         const { facts } = await memory.facts(userId, reading(options));
         return { facts: facts.map(listedFact) };
       }
-      const { label } = input;
+      const label = textIn(input, "label");
       try {
         const fact = await memory.decode(userId, label, reading(options));
         const { value, updated_at, written_by, written_by_user_id: user_id, expires_at, origin } = fact;
@@ -194,10 +196,12 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const label = textIn(input, "label");
       const isForGood = input.for_good === true;
       try {
-        await memory.forget(userId, label, { ...options, keepHistory: !isForGood });
+        const scope = await placeOfFact(memory, userId, label, options);
+        await memory.forget(userId, label, { ...options, scope, keepHistory: !isForGood });
         if (isForGood) return { result: `${label}: forgotten for good`, label, forgotten: true };
-        const kept = await readRevisions(memory, userId, label, options);
-        const result = forgottenLine(label, kept, undoIn?.(options.project));
+        const kept = await readRevisions(memory, userId, label, { ...options, scope });
+        const undo = undoIn?.(scope === "person" ? undefined : options.project);
+        const result = forgottenLine(label, kept, undo, scope);
         return { result, label, forgotten: true };
       } catch (error) {
         if (errorCodeOf(error) === "fact_not_found") return { label, forgotten: false };
@@ -235,6 +239,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     annotations: KEEPS,
     async run(memory, userId, input, { undoIn, allowSecrets: _, ...options } = {}) {
       const label = textIn(input, "label");
+      if (typeof input.restore === "number" && typeof input.rename_to === "string")
+        throw invalidInput("restore and rename_to are two writes: call once with each.");
       if (typeof input.restore === "number") {
         const answer = await memory.restore(userId, label, input.restore, options);
         return writtenResult(memory, userId, answer, { ...options, undoIn });
@@ -272,7 +278,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     async run(memory, userId, input, options) {
       const { facts, missing, wrong, repaired, guard_left } = await memory.read(
         userId,
-        textIn(input, "block"),
+        textIn(input, "block", true),
         reading(options),
       );
       const marked = facts.map(({ label, value, mark }) => given({ label, value, mark }));
@@ -358,10 +364,13 @@ function reading({ timeoutMs, signal, failFast, project }: ToolCallOptions = {})
   return { timeoutMs, signal, failFast, project };
 }
 
-function textIn(input: ToolInput, name: string): string {
+/** @param isDamaged whether it may have half a character */
+function textIn(input: ToolInput, name: string, isDamaged = false): string {
   const text = input[name];
-  if (typeof text === "string") return text;
-  throw invalidInput(`${name} is needed.`);
+  if (typeof text !== "string") throw invalidInput(`${name} is needed.`);
+  if (!isDamaged && !isWellFormed(text))
+    throw invalidInput(`${name} must be well-formed Unicode, without lone surrogates.`);
+  return text;
 }
 
 function invalidInput(message: string): Error {
@@ -371,6 +380,8 @@ function invalidInput(message: string): Error {
 /** When a fact ends, in words of the zone of this process, or after how many seconds. */
 function endOf({ ttl_s, until, add }: ToolInput): { ttlS?: number; expiresAt?: string } {
   const ends = { ...(typeof ttl_s === "number" && { ttlS: ttl_s }) };
+  if (ends.ttlS !== undefined && (ends.ttlS < 1 || ends.ttlS > TTL_S_MAX))
+    throw invalidInput(`ttl_s must be from 1 to ${TTL_S_MAX}.`);
   if (add === true && (ends.ttlS ?? until ?? undefined) !== undefined)
     throw invalidInput("An end is one of the whole list: give what ends a label of its own, without add.");
   if (typeof until !== "string") return ends;
@@ -417,34 +428,4 @@ async function renamedResult(
     undoIn?.(place === "person" ? undefined : options.project),
   );
   return given({ result, label: to, renamed: label, value, revision, place, previous: previous?.value });
-}
-
-type ListedFact = Pick<
-  FactsAnswer["facts"][number],
-  "label" | "value" | "updated_at" | "user_id" | "written_by" | "expires_at" | "origin"
->;
-
-/** One of many: its time to the minute, since a model reads many of them. */
-function listedFact({ label, value, updated_at, expires_at, ...fact }: ListedFact): JsonObject {
-  const toMinute = (time: string) => time.replace(/:\d\d(\.\d+)?Z$/, "Z");
-  // Only what a team shares says whose it is.
-  const { user_id, written_by, origin } = fact;
-  return given({
-    label,
-    value,
-    updated_at: toMinute(updated_at),
-    user_id,
-    written_by,
-    expires_at: expires_at && toMinute(expires_at),
-    origin,
-  });
-}
-
-function shownRevision(revision: HistoryAnswer["revisions"][number]): JsonObject {
-  const { revision: number, value, updated_at, user_id, written_by, ended, origin } = revision;
-  return given({ revision: number, value, updated_at, user_id, written_by, ended, origin });
-}
-
-function given(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -1,15 +1,21 @@
-/** What a host and a model read of a tool's call: the line of a result, and of an error what can be done about it. */
+/**
+ * What a host and a model read of a tool's call: the fields and the line of a result, and of an error what can be done about
+ * it.
+ */
 
 import { NOTHING_REMEMBERED } from "../base/channel-labels.ts";
+import type { FactsAnswer, HistoryAnswer } from "../contract/answers.ts";
 import { escapeJson, escapeText } from "./escaped-text.ts";
 import { RefusedValueError } from "./secrets.ts";
 import { errorCodeOf } from "./written-line.ts";
+
+export type JsonObject = { readonly [name: string]: unknown };
 
 /** In the text of an unknown label that is a slip away from another. */
 const INSISTS = 'new_label: "certain"';
 
 /** A result as the text that a host shows: the line of a write, and else JSON. */
-export function toolResultText(result: { readonly [name: string]: unknown }): string {
+export function toolResultText(result: JsonObject): string {
   return typeof result.result === "string" ? result.result : escapeJson(result);
 }
 
@@ -42,4 +48,34 @@ function toolAdvice(code: string, error: Error, addsLabels: boolean): string | u
   if (code === "invalid_value" && param === "item" && Array.isArray(items))
     return 'With this item the list would be too long: remember the whole list without some of its items, joined by "; ", and without add.';
   return undefined;
+}
+
+type ListedFact = Pick<
+  FactsAnswer["facts"][number],
+  "label" | "value" | "updated_at" | "user_id" | "written_by" | "expires_at" | "origin"
+>;
+
+/** One of many: its time to the minute, since a model reads many of them. */
+export function listedFact({ label, value, updated_at, expires_at, ...fact }: ListedFact): JsonObject {
+  const toMinute = (time: string) => time.replace(/:\d\d(\.\d+)?Z$/, "Z");
+  // Only what a team shares says whose it is.
+  const { user_id, written_by, origin } = fact;
+  return given({
+    label,
+    value,
+    updated_at: toMinute(updated_at),
+    user_id,
+    written_by,
+    expires_at: expires_at && toMinute(expires_at),
+    origin,
+  });
+}
+
+export function shownRevision(revision: HistoryAnswer["revisions"][number]): JsonObject {
+  const { revision: number, value, updated_at, user_id, written_by, ended, origin } = revision;
+  return given({ revision: number, value, updated_at, user_id, written_by, ended, origin });
+}
+
+export function given(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

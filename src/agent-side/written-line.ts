@@ -59,7 +59,7 @@ export function forgottenLine(
   undo: UndoCommand | undefined,
   place?: PlaceKind | undefined,
 ): string {
-  // Another place may have the label, too, and its history is another one.
+  // Somebody may have written there since, or another place has the label, whose history is another one.
   const isOther = kept !== undefined && kept.length > 0 && kept[0].ended === undefined;
   const how = isOther
     ? historyText(label, undo)
@@ -169,6 +169,20 @@ export function readRevisionsAfter(
     project: projectAt(place, options.project),
     scope,
   });
+}
+
+/** Where the fact is that a label means in a call; undefined where there is none, or that is not known. */
+export async function placeOfFact(
+  memory: Pick<AgentMemory, "decode">,
+  userId: string,
+  label: string,
+  options: AgentCallOptions,
+): Promise<PlaceKind | undefined> {
+  try {
+    return (await memory.decode(userId, label, options)).place;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A place that only a shared project has. */

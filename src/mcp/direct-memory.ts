@@ -157,9 +157,9 @@ function writes({ services, caller, audit }: WriteParts, write: ForUser) {
         const input = { ...writerOf(userId, options), label, item, ...termsOf(options) };
         return detailedEncodeAnswer(await changeList(services, caller, "append", input));
       }),
-    forget: (user, label, { project, keepHistory } = {}) =>
+    forget: (user, label, { project, scope, keepHistory } = {}) =>
       write(user, async (userId) => {
-        const input = { userId, label, project, keepHistory };
+        const input = { userId, label, project, scope, keepHistory };
         const of = { user: userId, label, ...(project && { project }) };
         const noted = keepHistory ? services : auditedMemory(services, audit("forgetFact", of));
         return forgetAnswer(await forgetFact(noted, caller.account, input));

@@ -4,9 +4,10 @@
  * know, and compares the facts, which need no block work. The project is that of the client's roots, where it has roots.
  */
 
+import { Transform } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import type { McpServer } from "@modelcontextprotocol/server";
-import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { type StdioServerHandle, StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
@@ -39,7 +40,54 @@ const ROOTS_UNKNOWN =
   "The host has not said yet in which folder it works (roots/list), so nothing was read or written. Call again in a moment.";
 
 export function serveMcpStdio(options: StdioOptions, onError: (error: Error) => void): StdioServerHandle {
-  return serveStdio(({ era }) => watchedServer(options, era === "modern"), { onerror: onError });
+  const tooLong = (id: string | undefined) => {
+    onError(new Error(TOO_LONG));
+    const error = `{"code":-32600,"message":${JSON.stringify(TOO_LONG)}}`;
+    if (id !== undefined) process.stdout.write(`{"jsonrpc":"2.0","id":${id},"error":${error}}\n`);
+  };
+  const transport = new StdioServerTransport(process.stdin.pipe(boundedLines(tooLong)));
+  const server = ({ era }: { era: string }) => watchedServer(options, era === "modern");
+  const handle = serveStdio(server, { transport, onerror: onError });
+  return {
+    async close() {
+      await handle.close();
+      // A client that keeps its end open keeps no process alive.
+      process.stdin.unpipe().pause();
+    },
+  };
+}
+
+/** The library ends the connection at 10 MiB. */
+const LINE_BYTES_MAX = 8 << 20;
+const TOO_LONG = `the message has more than ${LINE_BYTES_MAX >> 20} MiB: nothing was done`;
+/** The id of a request is its first field, or the second one, or the last. */
+const FIRST_ID = /^\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(-?\d+|"[\w.:-]+")\s*,/;
+const LAST_ID = /,\s*"id"\s*:\s*(-?\d+|"[\w.:-]+")\s*\}\s*$/;
+const ID_BYTES_MAX = 256;
+const LINE_BREAK = 0x0a;
+
+/** Whole lines, without those that are too long. @param onTooLong is told the id of each, as it is in JSON, where it has one */
+function boundedLines(onTooLong: (id: string | undefined) => void): Transform {
+  let [parts, size]: [Buffer[], number] = [[], 0];
+  let tail = "";
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      for (let from = 0, end = 0; from < chunk.length; from = end) {
+        end = chunk.indexOf("\n", from) + 1 || chunk.length;
+        const part = chunk.subarray(from, end);
+        size += part.length;
+        if (size <= LINE_BYTES_MAX || parts.length === 0) parts.push(part);
+        else parts.length = 1;
+        tail = (tail + part.subarray(-ID_BYTES_MAX).toString("latin1")).slice(-ID_BYTES_MAX);
+        if (chunk[end - 1] !== LINE_BREAK) continue;
+        const head = parts[0]!.toString("latin1", 0, ID_BYTES_MAX);
+        if (size <= LINE_BYTES_MAX) this.push(Buffer.concat(parts));
+        else onTooLong((FIRST_ID.exec(head) ?? LAST_ID.exec(tail))?.[1]);
+        [parts, size, tail] = [[], 0, ""];
+      }
+      done();
+    },
+  });
 }
 
 /** A server that says when its user's memory has changed, to those who asked for it. */

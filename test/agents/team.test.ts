@@ -107,6 +107,15 @@ test("what is written goes to the team by its label, by --shared or --own, and e
   await printed(run("ada", "remember", "PROJ.stack", "a; b", "--add", "--scope", "person"));
   assert.equal((await home.run("recall", "PROJ.stack", "--person", "--user", "ada")).out, "a; b\n");
   assert.equal((await run("grace", "recall", "PROJ.stack")).out, "Node; npm\n");
+  // What is looked for among all items is found at the place that is meant.
+  assert.match(
+    (await run("ada", "forget", "PROJ.stack", "--item", "vim", "--shared")).err,
+    /has: "Node", "npm"$/m,
+  );
+  assert.match(
+    await printed(run("ada", "forget", "PROJ.stack", "--item", "node", "--shared")),
+    /^PROJ\.stack: forgot "Node"; undo: .* restore PROJ\.stack \d+ --shared --user ada/,
+  );
   await printed(run("ada", "forget", "PROJ.stack", "--shared"));
   await printed(run("ada", "forget", "PROJ.stack", "--own"));
   await printed(home.run("forget", "PROJ.stack", "--person", "--user", "ada"));

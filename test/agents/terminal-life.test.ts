@@ -307,6 +307,21 @@ test("a label is made by writing it, asked about where it looks like a slip, and
       /^PEOPLE\.joan: was "Joan", now "Grace"; undo: .* restore PEOPLE\.joan \d+\n$/,
     );
     await run("remember", "PEOPLE.joan", "Joan");
+    // A label that is in use again means its own values, and no others.
+    const { revision } = JSON.parse((await run("remember", "USER.name", "Ada", "--json")).out);
+    await run("rename", "USER.name", "PEOPLE.me");
+    for (const [label, old] of [
+      ["FAMILY.wife", revisions[1].revision],
+      ["USER.name", revision],
+    ]) {
+      assert.equal((await run("remember", label, "Eve", "--new")).status, 0);
+      const other = await run("restore", label, String(old));
+      assert.deepEqual([other.status, other.out], [1, ""]);
+      assert.match(other.err, / no revision \d+ of .*Those that are kept: .* history /);
+    }
+    assert.equal((await run("recall", "PEOPLE.joan")).out, "Joan\n");
+    assert.equal((await run("recall", "PEOPLE.me")).out, "Ada\n");
+    await run("forget", "FAMILY.wife", "--for-good", "--yes");
     const taken = await run("rename", "PEOPLE.joan", "FAMILY.wives");
     assert.deepEqual([taken.status, taken.out], [1, ""]);
     assert.match(taken.err, /: FAMILY\.wives has a fact; with --merge it becomes a list of both\n$/);

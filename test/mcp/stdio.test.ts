@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -279,6 +279,62 @@ suite("sideband mcp", { concurrency: false }, () => {
       }
       await client.close();
     }
+  });
+
+  test("a message that is too long is answered, told on standard error and left out, and the next one is served", {
+    timeout: 60_000,
+  }, async (t) => {
+    const { command, args, env } = launch([], {
+      HOME: temporaryFolder(t),
+      SIDEBAND_API_URL: await closedPort(),
+    });
+    const child = spawn(command, args, { env });
+    t.after(() => child.kill("SIGKILL"));
+    let [out, err] = ["", ""];
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      err += text;
+    });
+    const answers = (count: number) =>
+      new Promise<void>((resolve) => {
+        child.stdout.setEncoding("utf8").on("data", (text) => {
+          out += text;
+          if (out.split("\n").length > count) resolve();
+        });
+      });
+    const long = "x".repeat(12 << 20);
+    const ping = (id: unknown) => ({ jsonrpc: "2.0", id, method: "ping" });
+    const clientInfo = { capabilities: {}, clientInfo: info, protocolVersion: "2025-06-18" };
+    const messages = [
+      { ...ping(0), method: "initialize", params: clientInfo },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { ...ping("a-1"), params: { long } },
+      { method: "ping", params: { long: { long, id: 7 } }, jsonrpc: "2.0", id: 2 },
+      { method: "ping", params: { long, id: 8 } },
+      ping(3),
+    ];
+    const answered = answers(4);
+    child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
+    await answered;
+    const told = "the message has more than 8 MiB: nothing was done";
+    const error = { code: -32600, message: told };
+    assert.deepEqual(
+      out
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+        .map(({ id, error: fault }) => [id, fault])
+        .sort(),
+      [
+        [0, undefined],
+        [2, error],
+        [3, undefined],
+        ["a-1", error],
+      ],
+    );
+    assert.equal(err, `sideband mcp: ${told}\n`.repeat(3));
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    assert.deepEqual(await ended, [0, null], "while its input is open");
   });
 
   test("--labels says what the tools offer and write; a list that is none is refused before anything starts", async (t) => {

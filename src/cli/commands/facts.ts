@@ -5,7 +5,13 @@
 
 import { hostGroups } from "../../agent-side/host-groups.ts";
 import { contextFor, memorySection } from "../../agent-side/memory-section.ts";
-import { forgottenLine, placeOption, quotedValue, readRevisions } from "../../agent-side/written-line.ts";
+import {
+  forgottenLine,
+  placeOfFact,
+  placeOption,
+  quotedValue,
+  readRevisions,
+} from "../../agent-side/written-line.ts";
 import { groupOf } from "../../base/channel-labels.ts";
 import { parseGroups } from "../../base/groups.ts";
 import { contextTokens } from "../../config.ts";
@@ -140,7 +146,7 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
     if (texts.item !== undefined) return forgetItem(call, label, texts.item);
     const keepHistory = flags["for-good"] !== true;
     if (!keepHistory) await confirm(call, `Forget ${label} of ${userId} with all the values that it had?`);
-    const scope = scopeOf(call);
+    const scope = await scopeMeant(call, label);
     const answer = await orNoFact(
       memory.forget(userId, label, { project, keepHistory, scope }),
       userId,
@@ -152,13 +158,19 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
   },
 );
 
+/** The place that is said, or else that of the fact which counts: what is printed to undo it must mean that one. */
+async function scopeMeant(call: MemoryCall, label: string): Promise<PlaceKind | undefined> {
+  const { memory, userId, project } = call;
+  return scopeOf(call) ?? placeOfFact(memory, userId, label, { project });
+}
+
 async function forgetItem(call: MemoryCall, label: string, item: string): Promise<void> {
   const { memory, userId, project, print } = call;
-  const scope = scopeOf(call);
+  const scope = await scopeMeant(call, label);
   const remove = (one: string) => memory.remove(userId, label, one, { project, scope, writtenBy: WRITER });
   const removed = remove(item).catch(async (error) => {
     if (!isSidebandError(error, "fact_not_found") || error.param !== "item") throw error;
-    const items = (await memory.decode(userId, label, { project })).value.split("; ");
+    const items = error.items ?? [];
     const alike = items.filter((one) => one.toLowerCase() === item.toLowerCase());
     if (alike.length === 1) return remove(alike[0]!);
     throw new CommandError(

@@ -1,6 +1,6 @@
 /** sideband history, restore, rollback and undo: what facts were, and going back to it. */
 
-import { readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
+import { readRevisions, readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
 import type { ChangesAnswer, RollbackAnswer } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError, type Sideband } from "../../sdk/index.ts";
@@ -69,7 +69,11 @@ a data folder is for "sideband backup restore".`,
       memory.restore(userId, at.label, Number(revision), { project: at.project, scope, writtenBy: WRITER });
     const answer = await write().catch(async (error) => {
       if (!MISSING.some((code) => isSidebandError(error, code))) throw error;
-      const renamed = await renamedValue(memory, userId, label, Number(revision));
+      // What has been written there since is not meant by a number of what was there before.
+      const isGone =
+        isSidebandError(error, "unknown_label") ||
+        (await readRevisions(memory, userId, label, { project, scope }))?.length === 0;
+      const renamed = isGone ? await renamedValue(memory, userId, label, Number(revision)) : undefined;
       if (renamed !== undefined) {
         console.error(`${label} is ${renamed.label} now`);
         at = renamed;
@@ -95,7 +99,9 @@ async function renamedValue(memory: Sideband<string>, userId: string, label: str
     (page) => page.changes,
   );
   const value = changes.find((change) => change.revision === revision);
-  const isRenamed = changes.some((one) => one.renamed_from === label && one.label === value?.label);
+  const isRenamed = changes.some(
+    (one) => one.renamed_from === label && one.label === value?.label && one.project === value.project,
+  );
   return value !== undefined && isRenamed ? { label: value.label, project: value.project } : undefined;
 }
 

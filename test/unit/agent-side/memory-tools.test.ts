@@ -146,6 +146,9 @@ test("items are added to a list, a fact ends when told, and what is no text is r
   );
   assert.match(await refused({ until: "yesterday" }), /^invalid_request: until takes a moment in the future/);
   assert.match(await refused({ until: "friday", ttl_s: 60 }), /^invalid_request: .* give one of them\.$/);
+  for (const ttl_s of [-1, 0, 1e15])
+    assert.match(await refused({ ttl_s }), /^invalid_request: ttl_s must be from 1 to \d+\.$/);
+  assert.match(await refused({ value: "\ud800" }), /^invalid_request: value must be well-formed Unicode, /);
   const [year, until] = [new Date().getFullYear() + 1, null];
   const spoken = await call("remember", {
     label: "TASK.reminder",
@@ -161,6 +164,27 @@ test("items are added to a list, a fact ends when told, and what is no text is r
   await assert.rejects(call("remember", { label: "USER.name", value: "sk-ant-abcdefgh12345678" }), {
     code: "secret_refused",
   });
+});
+
+test("no tool fails at half a character, but for a damaged block, and history does one thing at a time", async (context) => {
+  const { call, memory } = await setUp(context);
+  const half = "\ud800";
+  for (const [name, input] of [
+    ["recall", { label: half }],
+    ["find", { query: half }],
+    ["forget", { label: half }],
+    ["history", { label: half }],
+    ["history", { label: "USER.name", rename_to: half }],
+    ["add_label", { label: "SHOP.list", description: half }],
+  ] as const)
+    await assert.rejects(call(name, input), { code: "invalid_request", message: /well-formed Unicode/ });
+  await call("remember", { label: "USER.name", value: "Ada" });
+  const { fdm_block } = await memory.flush("ada");
+  const { facts } = (await call("read_block", { block: `${half} ${fdm_block}` })) as { facts: unknown[] };
+  assert.equal(facts.length, 1);
+  const both = { label: "USER.name", restore: 1, rename_to: "USER.nick" };
+  await assert.rejects(call("history", both), { code: "invalid_request", message: /two writes/ });
+  assert.equal((await call("recall", { label: "USER.name" })).value, "Ada");
 });
 
 test("remember takes where a fact comes from, and recall, history and the prompt tell it", async (context) => {
@@ -265,7 +289,12 @@ test("the undo of a write is that of its place, also where a nearer one has the 
     'PREF.tone: was "dry", now "warm"; undo: sideband restore PREF.tone 1',
   );
   const { result } = await call("forget", { label: "PREF.tone" }, options);
-  assert.equal(result, "PREF.tone: forgotten; undo: sideband history PREF.tone --project loom/x");
+  assert.equal(result, "PREF.tone: forgotten; undo: sideband restore PREF.tone 2 --project loom/x");
+  // Also where a nearer one had it before.
+  assert.equal(
+    (await call("forget", { label: "PREF.tone" }, options)).result,
+    "PREF.tone: forgotten; undo: sideband restore PREF.tone 3",
+  );
 });
 
 test("each tool is annotated as what it does, and the block's tools are there only with the block", () => {
