@@ -457,7 +457,7 @@ class SidebandProvider(MemoryProvider):
             self._read_labels()
             return _picked(added, "label", "description", "scope")
         if name == "sideband_history" and args.get("restore") and args.get("rename_to"):
-            raise MemoryRefused("invalid_request", "restore and rename_to are two writes: call once with each.")
+            raise MemoryRefused("invalid_request", "restore and rename_to are two writes: give one.")
         if name == "sideband_history" and args.get("restore"):
             return _written(memory.restore(user, label, args["restore"], **place))
         if name == "sideband_history" and args.get("rename_to"):
