@@ -19,8 +19,8 @@ async function runAll(world: World, count: number): Promise<void> {
   }
 }
 
-test("embedded: 200 random sequences of all that can happen to facts agree with the model", () =>
-  runAll(embeddedWorld(), 200));
+test("embedded: 100 random sequences of all that can happen to facts agree with the model", () =>
+  runAll(embeddedWorld(), 100));
 
 test("postgres: 10 random sequences of all that can happen to facts agree with the model", async () => {
   // One has the rows of a single server, the other those of a cluster.
