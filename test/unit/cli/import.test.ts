@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
+import { FACT_PLACES } from "../../../src/agent-side/agent-memory.ts";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { readFormat } from "../../../src/import/formats.ts";
 import { markdownSection, withMarkdownSection } from "../../../src/import/markdown-section.ts";
@@ -290,7 +291,11 @@ test("a section of any facts in any file is read back exactly", () => {
   );
   const value = fc.array(part, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(""));
   const facts = fc.uniqueArray(
-    fc.record({ label: fc.constantFrom(...CHANNELS.map(({ label }) => label)), value }),
+    fc.record({
+      label: fc.constantFrom(...CHANNELS.map(({ label }) => label)),
+      value,
+      place: fc.constantFrom(...FACT_PLACES),
+    }),
     {
       minLength: 1,
       maxLength: 12,
@@ -307,14 +312,47 @@ test("a section of any facts in any file is read back exactly", () => {
         labels: CHANNELS,
         userId: "ada",
       });
+      const read = findings.facts.filter(({ isExact }) => isExact);
+      const byLabel = new Map(read.map(({ label, value, scope }) => [label, { label, value, place: scope }]));
+      assert.equal(read.length, some.length);
       assert.deepEqual(
-        findings.facts.filter(({ isExact }) => isExact).map(({ label, value }) => ({ label, value })),
-        some.map(({ label, value }) => ({ label, value })),
+        some.map(({ label }) => byLabel.get(label)),
+        some.map((fact) => ({ ...fact })),
       );
       assert.equal(withMarkdownSection(text, markdownSection(stored)), text);
     }),
   );
 });
+
+test("a section has what a team shares and one's own, and is read back where that is shared, and where it is not", () =>
+  withData((data, folder) =>
+    besideOwner(data, async () => {
+      const file = join(folder, "AGENTS.md");
+      const ada = ["--user", "ada", "--data", data, "--project", "loom"];
+      await run("remember", "PROJ.stack", "Node 20", ...ada);
+      await run("remember", "PREF.tone", "dry", ...ada);
+      await run("project", "share", "--with", "grace", "--take", "PROJ.stack", "--yes", ...ada);
+      await run("remember", "TASK.next", "weave", "--own", ...ada);
+      const { out } = await run("export", "--as", "markdown", "--out", file, ...ada);
+      assert.equal(out, `wrote 3 facts to ${file}\n`);
+      const section = "\n# person\nPREF.tone=dry\n# shared\nPROJ.stack=Node 20\n# own\nTASK.next=weave\n";
+      assert.ok(readFileSync(file, "utf8").includes(section), readFileSync(file, "utf8"));
+      assert.match((await run("import", file, ...ada)).out, /\n0 facts would be written/);
+      writeFileSync(file, readFileSync(file, "utf8").replace("Node 20", "Node 24").replace("weave", "spin"));
+      assert.match((await run("import", file, "--yes", ...ada)).out, /\n2 facts written\.\n/);
+      const grace = ["--user", "grace", ...ada.slice(2)];
+      assert.match(
+        (await run("facts", ...grace)).out,
+        /^# for all who share loom[^\n]*\nPROJ\.stack=Node 24\n$/,
+      );
+      const elsewhere = [...ada.slice(0, -1), "cloth"];
+      assert.match((await run("import", file, "--yes", ...elsewhere)).out, /\n2 facts written\.\n/);
+      assert.match(
+        (await run("facts", ...elsewhere)).out,
+        /\n# ada, for the project cloth\nTASK\.next=spin\nPROJ\.stack=Node 24\n$/,
+      );
+    }),
+  ));
 
 test("an export of Sideband brings places, ends and labels along", () =>
   withData(async (data, folder) => {
