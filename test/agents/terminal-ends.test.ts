@@ -100,7 +100,7 @@ test("several items are added to a list in one write, and an item that is there 
   const added = await run("remember", "LIST.films", "Solaris; Emma;Stalker ", "--add", ...lists);
   assert.match(
     added.out,
-    /^LIST\.films: was "Emma", now "Emma; Solaris; Stalker"; undo: .* restore LIST\.films \d+ --user lists\n$/,
+    /^LIST\.films: was "Emma", now "Emma; Solaris; Stalker"; undo: .* restore LIST\.films \d+ --user lists --person\n$/,
   );
   assert.match(
     (await run("remember", "LIST.food", "rye; milk", "--add", ...lists)).out,
