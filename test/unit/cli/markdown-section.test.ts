@@ -9,6 +9,7 @@ import { FACT_PLACES } from "../../../src/agent-side/agent-memory.ts";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { readFormat } from "../../../src/import/formats.ts";
 import { markdownSection, withMarkdownSection } from "../../../src/import/markdown-section.ts";
+import { rowsOf } from "../../fixtures/fields.ts";
 import { besideOwner, run, withData } from "./run-command.ts";
 
 /** Values that Markdown, a shell or a prompt could take for something else. */
