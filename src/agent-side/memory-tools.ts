@@ -240,7 +240,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     async run(memory, userId, input, { undoIn, allowSecrets: _, ...options } = {}) {
       const label = textIn(input, "label");
       if (typeof input.restore === "number" && typeof input.rename_to === "string")
-        throw invalidInput("restore and rename_to are two writes: call once with each.");
+        throw invalidInput("restore and rename_to are two writes: give one.");
       if (typeof input.restore === "number") {
         const answer = await memory.restore(userId, label, input.restore, options);
         return writtenResult(memory, userId, answer, { ...options, undoIn });

@@ -171,7 +171,7 @@ export function readRevisionsAfter(
   });
 }
 
-/** Where the fact is that a label means in a call; undefined where there is none, or that is not known. */
+/** Where the fact is that a label means in a call; undefined where there is none. Where memory is away nobody waits twice. */
 export async function placeOfFact(
   memory: Pick<AgentMemory, "decode">,
   userId: string,
@@ -180,8 +180,9 @@ export async function placeOfFact(
 ): Promise<PlaceKind | undefined> {
   try {
     return (await memory.decode(userId, label, options)).place;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (errorCodeOf(error) === "fact_not_found" || errorCodeOf(error) === "unknown_label") return undefined;
+    throw error;
   }
 }
 

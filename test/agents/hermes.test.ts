@@ -144,6 +144,11 @@ suite("Hermes provider", { concurrency: false }, () => {
       tool("remember", { label: "PREF.avoid", value: "puns", add: true, ttl_s: 60 }),
       tool("find", { query: "weaver" }),
       tool("find", { query: "weaves", everywhere: true }),
+      start("cli"),
+      ...["project", "person"].flatMap((scope) => [
+        tool("remember", { label: "USER.role", value: "weaver", scope }),
+        tool("forget", { label: "USER.role" }),
+      ]),
     ]);
     const values = results.map(([result]) => result);
     const parsed = (i: number) => JSON.parse(values[i]);
@@ -181,6 +186,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     );
     assert.deepEqual(fieldsOf(parsed(18).revisions, "value"), ["jargon; emoji", "jargon"]);
     assert.match(parsed(19).error, /^invalid_request: An end is one of the whole list: /);
+    assert.ok(parsed(26).result.endsWith(`undo: history tool with restore ${parsed(25).revision}`));
     assert.deepEqual(valuesOf(20), []);
     assert.deepEqual(valuesOf(21), ["PROJ.goal=weave"]);
     assert.equal(parsed(21).facts[0].project, project);
@@ -240,6 +246,7 @@ suite("Hermes provider", { concurrency: false }, () => {
       ["find", { query: null }, "query is needed."],
       ["forget", {}, "label is needed."],
       ["history", { label, restore: "3" }, "restore is a whole number."],
+      ["history", { label, restore: 3, rename_to: label }, "restore and rename_to are two writes: give one."],
       ["history", null, "The arguments are an object."],
     ];
     const left = { scope: null, ttl_s: null, origin: null, pinned: null, add: null, new_label: null };
@@ -252,8 +259,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     const answers = results.slice(1).map(([text]) => JSON.parse(text));
     for (const [i, [name, args, error]] of cases.entries())
       assert.deepEqual(answers[i], { error: `invalid_request: ${error}` }, `${name} ${JSON.stringify(args)}`);
-    assert.deepEqual(answers.at(-2), { facts: [] });
-    assert.equal(answers.at(-1).value, "Ada");
+    assert.deepEqual([answers.at(-2), answers.at(-1).value], [{ facts: [] }, "Ada"]);
     assert.equal(stderr, "");
   });
 

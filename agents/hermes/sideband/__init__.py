@@ -414,6 +414,15 @@ class SidebandProvider(MemoryProvider):
         known = {**_picked(answer, "label", "value", "revision", "place"), "renamed": label}
         return {"result": result, **known, **({"previous": previous["value"]} if previous else {})}
 
+    def _place_of(self, label: str, place: Dict[str, Any]) -> Any:
+        """Where the fact is that a label means; None where there is none."""
+        try:
+            return self._client().decode(self._user, label, fail_fast=True, **place)["place"]
+        except SidebandError as error:
+            if error.code in ("fact_not_found", "unknown_label"):
+                return None
+            raise
+
     def _undo_forget(self, label: str, place: Dict[str, Any]) -> str:
         """Asked only after a forget: no read may keep it from being tried."""
         try:
@@ -448,7 +457,7 @@ class SidebandProvider(MemoryProvider):
             self._read_labels()
             return _picked(added, "label", "description", "scope")
         if name == "sideband_history" and args.get("restore") and args.get("rename_to"):
-            raise MemoryRefused("invalid_request", "restore and rename_to are two writes: call once with each.")
+            raise MemoryRefused("invalid_request", "restore and rename_to are two writes: give one.")
         if name == "sideband_history" and args.get("restore"):
             return _written(memory.restore(user, label, args["restore"], **place))
         if name == "sideband_history" and args.get("rename_to"):
@@ -469,8 +478,9 @@ class SidebandProvider(MemoryProvider):
                 return {**known, **author}
             if name == "sideband_forget":
                 is_for_good = args.get("for_good", False)
-                memory.forget(user, label, keep_history=not is_for_good, **place)
-                how = "forgotten for good" if is_for_good else f"forgotten; undo: {self._undo_forget(label, place)}"
+                at = {**place, "scope": self._place_of(label, place)}
+                memory.forget(user, label, keep_history=not is_for_good, **at)
+                how = "forgotten for good" if is_for_good else f"forgotten; undo: {self._undo_forget(label, at)}"
                 return {"result": f"{label}: {how}", "label": label, "forgotten": True}
             if name == "sideband_history":
                 revisions = memory.history(user, label, fail_fast=True, **place)["revisions"]
