@@ -27,7 +27,7 @@ import {
   readRevisions,
   readRevisionsAfter,
   renamedLine,
-  type UndoCommand,
+  type UndoIn,
   writtenLine,
 } from "./written-line.ts";
 
@@ -35,8 +35,8 @@ import {
 export type ToolInput = Readonly<Record<string, unknown>>;
 
 export interface ToolCallOptions extends AgentWriterOptions {
-  /** The command that undoes a write of the person, or of a project, where the person has one. */
-  undoIn?: ((project: string | undefined) => UndoCommand) | undefined;
+  /** The command that undoes a write, where the person has one. */
+  undoIn?: UndoIn | undefined;
   /** Keeps what looks like a secret too. */
   allowSecrets?: boolean | undefined;
 }
@@ -200,8 +200,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
         await memory.forget(userId, label, { ...options, scope, keepHistory: !isForGood });
         if (isForGood) return { result: `${label}: forgotten for good`, label, forgotten: true };
         const kept = await readRevisions(memory, userId, label, { ...options, scope });
-        const undo = undoIn?.(scope === "person" ? undefined : options.project);
-        const result = forgottenLine(label, kept, undo, scope);
+        const result = forgottenLine(label, kept, undoIn?.(scope, options.project), scope);
         return { result, label, forgotten: true };
       } catch (error) {
         if (errorCodeOf(error) === "fact_not_found") return { label, forgotten: false };
@@ -223,7 +222,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const wanted = { description: textIn(input, "description"), scope: input.scope ?? undefined };
       const terms = wanted as { description: string; scope: LabelScope | undefined };
       const { label, description, scope } = await memory.addLabel(textIn(input, "label"), terms, options);
-      const undo = undoIn?.(undefined);
+      const undo = undoIn?.(undefined, undefined);
       const how = undo === undefined ? "" : `; undo: ${undo.program} labels remove ${label}${undo.options}`;
       return { result: `${label}: added for all users${how}`, label, description, scope };
     },
@@ -402,7 +401,7 @@ async function writtenResult(
 ): Promise<JsonObject> {
   const { label, value, revision, place, expires_at, previous } = written;
   const kept = await readRevisionsAfter(memory, userId, written, options);
-  const undo = undoIn?.(place === "person" ? undefined : options.project);
+  const undo = undoIn?.(place, options.project);
   const result = writtenLine(written, kept, undo, undefined, place === "shared" ? "the team" : undefined);
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
@@ -421,11 +420,6 @@ async function renamedResult(
   const read = async (one: string) =>
     isMerged ? readRevisionsAfter(memory, userId, { label: one, place }, options) : [];
   const kept = { from: await read(label), to: await read(to) };
-  const result = renamedLine(
-    label,
-    written,
-    kept,
-    undoIn?.(place === "person" ? undefined : options.project),
-  );
+  const result = renamedLine(label, written, kept, undoIn?.(place, options.project));
   return given({ result, label: to, renamed: label, value, revision, place, previous: previous?.value });
 }

@@ -1,6 +1,6 @@
 /**
  * What a write has done, as one line that a person understands, in a host as at a terminal:
- * `PREF.tone: was "dry", now "warm"; undo: sideband restore PREF.tone 17`. Values are in quotes, so that none can pass for
+ * `PREF.tone: was "dry", now "warm"; undo: sideband restore PREF.tone 17 --person`. Values are in quotes, so that none can pass for
  * the command behind it, and a long one is cut: the line is for reading, the fields beside it are exact. Only what the
  * history has after the write can be undone: a service may keep no history at all.
  *
@@ -17,6 +17,9 @@ export interface UndoCommand {
   /** Each with a space before it. */
   readonly options: string;
 }
+
+/** How a person undoes a write of a fact at a place, or, without one, what is not a fact's. */
+export type UndoIn = (place: PlaceKind | undefined, project: string | undefined) => UndoCommand;
 
 const VALUE_LENGTH_MAX = 120;
 
@@ -85,10 +88,11 @@ export function renamedLine(
         : `${undo.program} rename ${to} ${label}${undo.options}`;
     return `${label}: now ${to}, ${quotedValue(value)}; undo: ${how}`;
   }
+  const at = placeOption(written.place);
   const line = `${label}: joined to ${to}, now ${quotedValue(value)}`;
-  const back = `${label}: ${restoreText(label, kept.from?.[0]?.revision, kept.from, undo)}`;
+  const back = `${label}: ${restoreText(label, kept.from?.[0]?.revision, kept.from, undo, at)}`;
   if (previous.value === value) return `${line}; ${back}`;
-  return `${line}; ${to}: ${restoreText(to, previous.revision, kept.to, undo)}; ${back}`;
+  return `${line}; ${to}: ${restoreText(to, previous.revision, kept.to, undo, at)}; ${back}`;
 }
 
 function historyText(label: string, undo: UndoCommand | undefined): string {
@@ -191,7 +195,8 @@ function isTeamPlace(place: PlaceKind): boolean {
   return place === "shared" || place === "own";
 }
 
-function projectAt(place: PlaceKind, project: string | undefined): string | undefined {
+/** What a call names to mean a place, where a person works in a project or in a worktree of it. */
+export function projectAt(place: PlaceKind, project: string | undefined): string | undefined {
   if (place === "person") return undefined;
   return place === "worktree" ? project : project?.split("/")[0];
 }

@@ -5,7 +5,7 @@
 
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import type { UndoCommand } from "../agent-side/written-line.ts";
+import { projectAt, type UndoCommand } from "../agent-side/written-line.ts";
 import { TEMPORARY_FOLDER } from "../agents/install.ts";
 import { type AgentConfig, readAgentConfig, readSearchPath, usesService } from "../config.ts";
 import type { PlaceKind } from "../contract/answers.ts";
@@ -34,28 +34,35 @@ export function undoHere(sameMemory: string): UndoCommand {
 }
 
 /**
- * How a person undoes a write of a fact: one of a project by its name, so that the command means no other in another folder.
+ * How a person undoes a write of a fact. The command names its place, so that it means no other fact of the same label, here or
+ * in another folder.
+ * @param place undefined: that of the call
  * @param project where the person works
  */
 export function undoOf(
-  { texts, flags = {} }: MemoryOptions,
+  call: MemoryOptions,
   place: PlaceKind | undefined,
   project: string | undefined,
 ): UndoCommand {
-  const isOwn = place === undefined || place === "person";
-  return undoHere(repeatedOptions({ texts: isOwn ? texts : { ...texts, project }, flags }));
+  if (place === undefined) return undoHere(repeatedOptions(call));
+  const texts = { ...call.texts, project: projectAt(place, project) };
+  return undoHere(repeatedOptions({ texts, flags: { person: place === "person" } }));
 }
 
 /**
  * How a write of an agent is undone from a terminal in any folder. The agent's settings may be those of its host alone, so
  * what is not usual is named; of a service only the key has to be set there, too.
  */
-export function undoAnywhere(config: AgentConfig, project: string | undefined): UndoCommand {
+export function undoAnywhere(
+  config: AgentConfig,
+  place: PlaceKind | undefined,
+  project: string | undefined,
+): UndoCommand {
   const usual = readAgentConfig({});
   const unusual = (value: string, other: string) => (value === other ? undefined : value);
   const { userId: user, apiUrl: url, dataFolder, account } = config;
   const where = usesService(config)
     ? { url: url === usual.apiUrl ? undefined : url }
     : { data: unusual(dataFolder, usual.dataFolder), account: unusual(account, usual.account) };
-  return undoHere(repeatedOptions({ texts: { user: unusual(user, usual.userId), project, ...where } }));
+  return undoOf({ texts: { user: unusual(user, usual.userId), project, ...where } }, place, project);
 }

@@ -4,7 +4,7 @@
  */
 
 import { hostGroups } from "../agent-side/host-groups.ts";
-import type { UndoCommand } from "../agent-side/written-line.ts";
+import type { UndoIn } from "../agent-side/written-line.ts";
 import { offText } from "../agents/off.ts";
 import { openProject } from "../agents/project.ts";
 import type { LabelPatterns } from "../base/label-patterns.ts";
@@ -101,7 +101,7 @@ export async function runMcpStdio(
     labels: LabelPatterns | undefined;
     onError: (error: Error) => void;
     /** The command with which the person undoes what the agent wrote. */
-    undoIn: (project: string | undefined) => UndoCommand;
+    undoIn: UndoIn;
   },
 ): Promise<void> {
   const { serveMcpStdio } = await import("../mcp/stdio.ts");

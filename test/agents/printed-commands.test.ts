@@ -7,11 +7,14 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { type } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { writtenLine } from "../../src/agent-side/written-line.ts";
+import { MEMORY_TOOLS } from "../../src/agent-side/memory-tools.ts";
+import { type UndoIn, writtenLine } from "../../src/agent-side/written-line.ts";
 import { AGENTS } from "../../src/agents/install.ts";
 import { projectOf } from "../../src/agents/project.ts";
 import { sidebandCommand, undoAnywhere } from "../../src/cli/printed-commands.ts";
 import { readAgentConfig } from "../../src/config.ts";
+import type { FactsAnswer } from "../../src/contract/answers.ts";
+import { openAgentMemory } from "../../src/main/agent.ts";
 import { builtSideband } from "./built.ts";
 import { openHome } from "./home.ts";
 
@@ -64,8 +67,71 @@ test("an undo runs as it is printed for every project and every user", async () 
     // An undo that an agent is told is typed in any folder.
     const config = readAgentConfig({ SIDEBAND_DATA: home.data, SIDEBAND_USER_ID: name });
     const written = JSON.parse((await home.run("remember", "PROJ.goal", "x", ...place, "--json")).out);
-    await typed(commandsIn(writtenLine(written, undefined, undoAnywhere(config, name)))[0], "/");
+    await typed(
+      commandsIn(writtenLine(written, undefined, undoAnywhere(config, written.place, name)))[0],
+      "/",
+    );
     assert.equal(await value(), "", name);
+  }
+});
+
+test("an undo means the fact that was written, also where another place has its label", async () => {
+  const folder = join(home.env.HOME ?? "", "loom");
+  mkdirSync(join(folder, ".git"), { recursive: true });
+  const user = ["--user", "lin"];
+  const run = async (...args: string[]) => {
+    const { status, out, err } = await home.runIn(folder, ...args, ...user);
+    assert.equal(status, 0, `${args.join(" ")}: ${err}`);
+    return out;
+  };
+  const worktree = ["--project", "cloth/x"];
+  const everything = async () => {
+    const places = [[], ["--person"], worktree, ["--project", "cloth"]];
+    const answers = await Promise.all(places.map((place) => run("facts", "--json", ...place)));
+    return answers.map((answer) => {
+      const { facts } = JSON.parse(answer) as FactsAnswer;
+      return facts.map(({ label, value, place }) => ({ label, value, place }));
+    });
+  };
+  for (const label of ["PROJ.repo", "PREF.tone", "LIST.b"])
+    await run("remember", label, "of the project", "--scope", "project");
+  await run("remember", "LIST.a", "of the person");
+  await run("remember", "TASK.next", "of the worktree", ...worktree);
+  const calls = [
+    ["remember", "PROJ.repo", "mine", "--scope", "person"],
+    ["remember", "PROJ.repo", "my other", "--scope", "person"],
+    ["remember", "PREF.tone", "dry"],
+    ["remember", "PREF.tone", "warm", "--add"],
+    ["forget", "PREF.tone", "--item", "dry", "--person"],
+    ["forget", "PREF.tone", "--person"],
+    ["rename", "LIST.a", "LIST.b"],
+    ["remember", "TASK.next", "of the project", "--scope", "project", ...worktree],
+    ["remember", "TASK.next", "of it", "--scope", "project", ...worktree],
+  ];
+  for (const call of calls) {
+    const was = await everything();
+    const [undo] = commandsIn(await run(...call));
+    const done = await everything();
+    assert.notDeepEqual(done, was, call.join(" "));
+    await typed(undo, folder);
+    assert.deepEqual(await everything(), was, undo);
+    await run(...call);
+    assert.deepEqual(await everything(), done, `${call.join(" ")} again`);
+  }
+  // What an agent is told means the same, wherever it is typed.
+  const config = readAgentConfig({ SIDEBAND_DATA: home.data, SIDEBAND_USER_ID: "lin" });
+  const memory = await openAgentMemory({ ...config, apiUrl: undefined, apiKey: undefined });
+  const project = projectOf([folder]);
+  const remember = MEMORY_TOOLS.find(({ name }) => name === "remember");
+  await run("remember", "FOOD.diet", "of the project", "--scope", "project");
+  const told = await everything();
+  for (const place of [folder, "/"]) {
+    const undoIn: UndoIn = (at, where) => undoAnywhere(config, at, where);
+    const given = { label: "FOOD.diet", value: "vegan" };
+    const answer = await remember?.run(memory, "lin", given, { undoIn, project });
+    assert.notDeepEqual(await everything(), told);
+    await typed(commandsIn(String(answer?.result))[0], place);
+    assert.deepEqual(await everything(), told, String(answer?.result));
   }
 });
 

@@ -63,7 +63,7 @@ test("every command of README.md runs, here, in scripts/first-hour.sh or in .ci/
     said.push(stdout);
   }
   const [remembered, listed, history] = said;
-  assert.equal(remembered, 'PREF.tone: now "short and formal"; undo: sideband forget PREF.tone\n');
+  assert.equal(remembered, 'PREF.tone: now "short and formal"; undo: sideband forget PREF.tone --person\n');
   assert.equal(listed, "PREF.tone=short and formal\n");
   assert.match(history, /^1 .* cli +short and formal$/m);
   assert.equal(said.length, 3, "the other commands are in scripts/first-hour.sh and .ci/run");

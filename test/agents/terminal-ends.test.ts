@@ -88,7 +88,7 @@ test("an end is told beside a value, and one that a new text has lost is named",
   const changed = await run("remember", "CAR.rader", "summer set", ...gone);
   assert.match(
     changed.err,
-    /^it has no end any more; to give it that one again: .* remember CAR\.rader --until 2097-03-\S+Z --user gone\n$/,
+    /^it has no end any more; to give it that one again: .* remember CAR\.rader --until 2097-03-\S+Z --user gone --person\n$/,
   );
   assert.equal((await run("remember", "CAR.rader", "summer set", "--never", ...gone)).err, "");
 });
@@ -100,7 +100,7 @@ test("several items are added to a list in one write, and an item that is there 
   const added = await run("remember", "LIST.films", "Solaris; Emma;Stalker ", "--add", ...lists);
   assert.match(
     added.out,
-    /^LIST\.films: was "Emma", now "Emma; Solaris; Stalker"; undo: .* restore LIST\.films \d+ --user lists\n$/,
+    /^LIST\.films: was "Emma", now "Emma; Solaris; Stalker"; undo: .* restore LIST\.films \d+ --user lists --person\n$/,
   );
   assert.match(
     (await run("remember", "LIST.food", "rye; milk", "--add", ...lists)).out,

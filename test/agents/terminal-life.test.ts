@@ -125,11 +125,11 @@ test("a fact is forgotten with its history kept, and a new one is undone so that
   const forgotten = await run("forget", ...role);
   assert.equal(
     forgotten.out,
-    `USER.role: forgotten; undo: ${sidebandCommand()} restore USER.role ${revision} --user smith\n`,
+    `USER.role: forgotten; undo: ${sidebandCommand()} restore USER.role ${revision} --user smith --person\n`,
   );
   const { out } = await run("remember", "USER.role", "weaver", "--user", "smith");
   const [, undo] = /; undo: (.*)\n$/.exec(out) ?? [];
-  assert.equal(undo, `${sidebandCommand()} forget USER.role --user smith`);
+  assert.equal(undo, `${sidebandCommand()} forget USER.role --user smith --person`);
   execFileSync("/bin/sh", ["-c", undo], { env, stdio: "ignore" });
   assert.match((await run("history", ...role)).out, / forgotten +weaver\n\d+ .* forgotten +smith\n$/);
   assert.match(
@@ -162,7 +162,7 @@ test("an item of a list is forgotten, and what is refused is said in options", a
   );
   assert.match(
     (await run(...item, "Jargon", ...joan)).out,
-    /^PREF\.avoid: forgot "jargon"; undo: .* restore PREF\.avoid \d+ --user joan\n$/,
+    /^PREF\.avoid: forgot "jargon"; undo: .* restore PREF\.avoid \d+ --user joan --person\n$/,
   );
   assert.match((await run(...item, "jargon", ...joan)).err, /: joan has no fact PREF\.avoid\n$/);
   for (const [option, text] of [
@@ -263,7 +263,10 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
 test("a label is made by writing it, asked about where it looks like a slip, and renamed", () =>
   withHome(async ({ env, run }) => {
     const first = await run("remember", "FAMILY.wife", "Grace");
-    assert.equal(first.out, `FAMILY.wife: now "Grace"; undo: ${sidebandCommand()} forget FAMILY.wife\n`);
+    assert.equal(
+      first.out,
+      `FAMILY.wife: now "Grace"; undo: ${sidebandCommand()} forget FAMILY.wife --person\n`,
+    );
     const slip = ["remember", "FAMILY.wif", "Joan"];
     const refused = await run(...slip);
     assert.deepEqual([refused.status, refused.out], [1, ""]);
@@ -295,7 +298,7 @@ test("a label is made by writing it, asked about where it looks like a slip, and
     const renamed = await run("rename", "FAMILY.wife", "PEOPLE.joan");
     assert.equal(
       renamed.out,
-      `FAMILY.wife is now PEOPLE.joan; undo: ${sidebandCommand()} rename PEOPLE.joan FAMILY.wife\n`,
+      `FAMILY.wife is now PEOPLE.joan; undo: ${sidebandCommand()} rename PEOPLE.joan FAMILY.wife --person\n`,
     );
     assert.match((await run("history", "PEOPLE.joan")).out, / Joan\n.* renamed +Joan\n.* replaced +Grace\n$/);
     assert.match((await run("log")).out, / PEOPLE\.joan: renamed from FAMILY\.wife, "Joan"\n$/);
@@ -304,7 +307,7 @@ test("a label is made by writing it, asked about where it looks like a slip, and
     assert.equal(restored.err, "FAMILY.wife is PEOPLE.joan now\n");
     assert.match(
       restored.out,
-      /^PEOPLE\.joan: was "Joan", now "Grace"; undo: .* restore PEOPLE\.joan \d+\n$/,
+      /^PEOPLE\.joan: was "Joan", now "Grace"; undo: .* restore PEOPLE\.joan \d+ --person\n$/,
     );
     await run("remember", "PEOPLE.joan", "Joan");
     // A label that is in use again means its own values, and no others.

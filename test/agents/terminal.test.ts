@@ -31,7 +31,7 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
   const ada = ["--user", "ada"];
   assert.deepEqual(await run("remember", "USER.gpu", "RTX  5090", ...ada), {
     status: 0,
-    out: `USER.gpu: now "RTX  5090"; undo: ${sidebandCommand()} forget USER.gpu --user ada\n`,
+    out: `USER.gpu: now "RTX  5090"; undo: ${sidebandCommand()} forget USER.gpu --user ada --person\n`,
     err: "",
   });
   assert.equal((await run("recall", "USER.gpu", ...ada)).out, "RTX  5090\n");
@@ -42,7 +42,7 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
   assert.deepEqual(await run("facts", "--user", "eve"), { status: 0, out: "", err: "eve has no facts\n" });
   assert.match(
     (await run("forget", "USER.gpu", ...ada)).out,
-    /^USER\.gpu: forgotten; undo: .* --user ada\n$/,
+    /^USER\.gpu: forgotten; undo: .* --user ada --person\n$/,
   );
   const none = { status: 1, out: "", err: "sideband forget: ada has no fact USER.gpu\n" };
   assert.deepEqual(await run("forget", "USER.gpu", ...ada), none);

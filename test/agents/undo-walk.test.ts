@@ -8,8 +8,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { MEMORY_TOOLS } from "../../src/agent-side/memory-tools.ts";
+import type { UndoIn } from "../../src/agent-side/written-line.ts";
 import { COMMANDS } from "../../src/cli/main.ts";
-import { sidebandCommand } from "../../src/cli/printed-commands.ts";
+import { undoAnywhere } from "../../src/cli/printed-commands.ts";
 import { readAgentConfig } from "../../src/config.ts";
 import { openAgentMemory } from "../../src/main/agent.ts";
 import { openHome } from "./home.ts";
@@ -248,7 +249,8 @@ test("every tool that writes names the command that undoes it", async () => {
   const writing = MEMORY_TOOLS.filter(({ annotations }) => !annotations.readOnlyHint);
   const walked = new Set(TOOLS.map(([name]) => name));
   assert.deepEqual([...walked].sort(), writing.map(({ name }) => name).sort());
-  const undoIn = () => ({ program: sidebandCommand(), options: ` --user ${USER}` });
+  const config = readAgentConfig({ SIDEBAND_DATA: home.data, SIDEBAND_USER_ID: USER });
+  const undoIn: UndoIn = (place, project) => undoAnywhere(config, place, project);
   for (const [name, input] of TOOLS) {
     const was = await wholeMemory();
     const given = await input();

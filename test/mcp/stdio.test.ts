@@ -55,7 +55,7 @@ suite("sideband mcp", { concurrency: false }, () => {
     const client = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
     const args = ["--data", running.folder, "--account", "acme", "--user", "ada"];
     await client.connect(new StdioClientTransport(launch(args, {})));
-    const undo = `${sidebandCommand()} forget USER.name --user ada --data ${running.folder} --account acme`;
+    const undo = `${sidebandCommand()} forget USER.name --user ada --data ${running.folder} --account acme --person`;
     await tour(client as unknown as TourClient, {
       user: "ada",
       listChanged: true,
@@ -89,7 +89,7 @@ suite("sideband mcp", { concurrency: false }, () => {
       SPECTRAL_MEMORY_USER_ID: "grace",
     };
     await old.connect(new TransportOfOld(launch([], env)) as never);
-    const undo = `${sidebandCommand()} forget USER.name --user grace --url ${running.url}`;
+    const undo = `${sidebandCommand()} forget USER.name --user grace --url ${running.url} --person`;
     await tour(old as unknown as TourClient, {
       ...{ user: "grace", listChanged: true, writer: "mcp: test", undo, turnsOff: true },
     });

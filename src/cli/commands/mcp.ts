@@ -47,7 +47,7 @@ folder has no owner, one is started in the background. It ends after ten idle mi
       version: packageVersion(),
       labels,
       onError: (error) => console.error(`sideband mcp: ${error.message}`),
-      undoIn: (project) => undoAnywhere(config, project),
+      undoIn: (place, project) => undoAnywhere(config, place, project),
     });
     return EXIT_OK;
   },

@@ -82,11 +82,12 @@ ${labelLines()}`,
     const say = async (answer: WrittenAnswer) => {
       const history = await readRevisionsAfter(memory, userId, answer, { project });
       const place = placeText(answer.place, project, config);
-      print(writtenLine(answer, history, undoOf(call, answer.place, project), localTime, place), answer);
+      const undo = undoOf(call, answer.place, project);
+      print(writtenLine(answer, history, undo, localTime, place), answer);
       const had = history?.find(({ revision }) => revision === answer.previous?.revision)?.expires_at;
       if (had !== undefined && answer.expires_at === undefined && !flags.never)
         console.error(
-          `it has no end any more; to give it that one again: ${sidebandCommand()} remember ${shellQuote(label)} --until ${had}${call.sameMemory}`,
+          `it has no end any more; to give it that one again: ${sidebandCommand()} remember ${shellQuote(label)} --until ${had}${undo.options}`,
         );
     };
     if (value === undefined) return say(await changeTerms(call));
@@ -244,7 +245,9 @@ there. Prints the command that undoes it.`,
       if (label === to) throw new UsageError("LABEL and TO are the same");
     },
   },
-  async ({ memory, userId, project, words: [label, to], texts, flags, sameMemory, print }) => {
+  async (call) => {
+    const { memory, userId, project, texts, flags, print } = call;
+    const [label, to] = call.words;
     const merge = flags.merge ? ("append" as const) : undefined;
     const renamed = memory.rename(userId, label, to, { project, merge, writtenBy: WRITER }).catch((error) => {
       if (!isSidebandError(error, "fact_exists")) throw error;
@@ -253,8 +256,9 @@ there. Prints the command that undoes it.`,
     const answer = await orNoFact(renamed, userId, label);
     const { value, previous } = answer;
     if (previous === null) {
-      const back = `rename ${shellQuote(to)} ${shellQuote(label)}${sameMemory}`;
-      return print(`${label} is now ${to}; undo: ${sidebandCommand()} ${back}`, answer);
+      const { program, options } = undoOf(call, answer.place, project);
+      const back = `${program} rename ${shellQuote(to)} ${shellQuote(label)}${options}`;
+      return print(`${label} is now ${to}; undo: ${back}`, answer);
     }
     const kept = await readRevisionsAfter(memory, userId, answer, { project });
     const isKept = kept === undefined || kept.some(({ revision }) => revision === previous.revision);

@@ -75,7 +75,7 @@ test("history renames a fact with its earlier values, and the undo that it names
     await rename("PEOPLE.grace", label);
     assert.deepEqual(await wholeMemory(memory, project), before);
     const { result } = await rename(label, "PEOPLE.grace", { undoIn });
-    const named = project === undefined ? "" : ` --project ${project}`;
+    const named = project === undefined ? " --person" : ` --project ${project}`;
     assert.match(
       String(result),
       new RegExp(`; undo: sideband rename PEOPLE\\.grace ${label.replace(".", "\\.")}${named}$`),
@@ -96,7 +96,7 @@ test("history joins two facts only where it is told to, and names how each is re
   const { result, value, previous } = await call("history", { ...join, merge: true }, { undoIn });
   assert.deepEqual([value, previous], ["Tom; Mimi", "Tom"]);
   const named =
-    /^HOME\.cat: joined to PET\.cats, now "Tom; Mimi"; PET\.cats: undo: sideband restore PET\.cats (\d+); HOME\.cat: undo: sideband restore HOME\.cat (\d+)$/;
+    /^HOME\.cat: joined to PET\.cats, now "Tom; Mimi"; PET\.cats: undo: sideband restore PET\.cats (\d+) --person; HOME\.cat: undo: sideband restore HOME\.cat (\d+) --person$/;
   const [, there, here] = named.exec(String(result)) ?? assert.fail(String(result));
   await call("history", { label: "PET.cats", restore: Number(there) });
   await call("history", { label: "HOME.cat", restore: Number(here) });

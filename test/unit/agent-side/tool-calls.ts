@@ -3,6 +3,7 @@
 import type { TestContext } from "node:test";
 import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
 import { MEMORY_TOOLS, type ToolCallOptions } from "../../../src/agent-side/memory-tools.ts";
+import type { UndoIn } from "../../../src/agent-side/written-line.ts";
 import { directMemory } from "../../../src/mcp/direct-memory.ts";
 import { auditFor, caller, memoryServices } from "../memory/memory-services.ts";
 
@@ -19,7 +20,7 @@ export function callerOf(memory: AgentMemory) {
 }
 
 /** The command of a person at a terminal. */
-export const undoIn = (project?: string) => ({
+export const undoIn: UndoIn = (place, project) => ({
   program: "sideband",
-  options: project === undefined ? "" : ` --project ${project}`,
+  options: place === "person" ? " --person" : project === undefined ? "" : ` --project ${project}`,
 });
