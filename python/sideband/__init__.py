@@ -2300,7 +2300,15 @@ class Sideband:
         """Facts by words of their labels, descriptions and values, the best first. Case, accents and a slip do not matter.
         `everywhere` looks in all projects."""
         asked = {"q": query, "limit": limit, "everywhere": _flag("everywhere", everywhere), "groups": groups}
-        return self._get("/facts/find", {**self._person(user_id, project), **asked}, timeout_ms, retries, fail_fast)
+        try:
+            return self._get("/facts/find", {**self._person(user_id, project), **asked}, timeout_ms, retries, fail_fast)
+        except (SidebandError, TypeError, ValueError) as error:
+            # The program knows it as the query.
+            if str(error).startswith("q "):
+                error.args = (str(error).replace("q", "query", 1),)
+                if isinstance(error, SidebandError):
+                    error.message, error.param = error.args[0], "query"
+            raise
 
     def history(
         self,

@@ -289,6 +289,7 @@ class Alone(unittest.TestCase):
             "idempotency_key is a text of visible": lambda: memory.encode("u", "USER.name", "x", idempotency_key="a b\n"),
             'on_outage is "throw" or "continue"': lambda: memory.inject("p", "u", on_outage="raise"),  # type: ignore[arg-type]
             "user_id has half of a surrogate": lambda: memory.facts("\ud800"),
+            "query has half of a surrogate": lambda: memory.find("u", "\ud800"),
             "a fact of a batch has label": lambda: memory.encode_batch("u", [{"label": "a", "value": "b", "ifRevision": 1}]),  # type: ignore[typeddict-item]
             "retries is a whole": lambda: memory.usage(retries=1.5),  # type: ignore[arg-type]
             "forget has no option keep_histroy: did you mean keep_history?": lambda: memory.forget("u", "l", keep_histroy=True),  # type: ignore[call-arg]

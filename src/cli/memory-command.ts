@@ -54,6 +54,8 @@ export interface MemoryCall extends Call {
 export interface MemoryCommandText extends CommandText {
   /** Whether it makes the data folder's store where there is none. */
   readonly begins?: boolean;
+  /** Whether it has --json. */
+  readonly hasJson?: boolean;
   /** Looks at the call before a memory is opened; throws UsageError. */
   check?(call: Call): void;
   /** What it does where there is no store yet; otherwise that is an error. */
@@ -76,11 +78,12 @@ function withLabelForms(call: Call, names: readonly string[]): Call {
 
 /** @param text with the own options alone */
 export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) => Promise<void>): Command {
-  const { usage = "", words = [], options, begins = false } = text;
+  const { usage = "", words = [], options, begins = false, hasJson = true } = text;
+  const help = hasJson ? HELP : HELP.replace(`${JSON_HELP}\n`, "");
   const full = {
     ...text,
-    usage: `${usage} ${MEMORY_USAGE} [--json]`.trimStart(),
-    options: options === undefined ? HELP : `${options}\n${HELP}`,
+    usage: `${usage} ${MEMORY_USAGE}${hasJson ? " [--json]" : ""}`.trimStart(),
+    options: options === undefined ? help : `${options}\n${help}`,
   };
   return defineCommand(full, async (parsed) => {
     const typed = withLabelForms(parsed, words);
@@ -160,7 +163,7 @@ function nothingText(label: string, hint: string | undefined, sameMemory: string
 }
 
 /** What a person has typed for a field of a request. */
-const OPTION_OF: Readonly<Record<string, string>> = { to: "--to" };
+const OPTION_OF: Readonly<Record<string, string>> = { to: "--to", query: "WORDS" };
 
 /**
  * The error to throw instead.

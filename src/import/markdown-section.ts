@@ -46,15 +46,16 @@ function factLines({ label, value, expires_at: expiresAt }: StoredFact): string[
   return expiresAt === undefined ? [line] : [`# until ${expiresAt}`, line];
 }
 
-/** A file's text with the section: in the place of an earlier one, or at the end. */
+/** A file's text with the section: in the place of an earlier one, or at the end. An empty one goes with its blank line. */
 export function withMarkdownSection(text: string, section: string): string {
   const start = text.indexOf(SECTION_BEGIN);
   const end = start < 0 ? -1 : text.indexOf(SECTION_END, start);
   if (end >= 0) {
     const rest = text.slice(end + SECTION_END.length);
-    return section === ""
-      ? text.slice(0, start) + rest.replace(/^\n/, "")
-      : text.slice(0, start) + section + rest;
+    const before = text.slice(0, start);
+    if (section !== "") return before + section + rest;
+    const after = rest.replace(/^\n/, "");
+    return (after === "" || after.startsWith("\n") ? before.replace(/\n\n$/, "\n") : before) + after;
   }
   if (section === "") return text;
   const gap = text === "" ? "" : text.endsWith("\n") ? "\n" : "\n\n";

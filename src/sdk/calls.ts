@@ -23,6 +23,7 @@ import type {
 import { AccountCalls } from "./account-calls.ts";
 import { checkedUser, expectedHeaders, factFields, isoMoment, randomKey } from "./checked-options.ts";
 import { ContextCache } from "./context-cache.ts";
+import { isSidebandError } from "./errors.ts";
 import { followEvents } from "./events.ts";
 import {
   BATCH_FACT,
@@ -193,7 +194,17 @@ export class ServiceCalls<Own extends string = never> extends AccountCalls<Own> 
     checkOptions(options, FIND);
     const { limit, everywhere, groups } = options;
     const asked = { q: query, limit, everywhere: everywhere ? "true" : undefined, groups };
-    return this.get("/facts/find", { ...this.#person(userId, options), ...asked }, options);
+    const found = this.get<FindAnswer>(
+      "/facts/find",
+      { ...this.#person(userId, options), ...asked },
+      options,
+    );
+    // The program knows it as the query.
+    return found.catch((error) => {
+      if (!(error instanceof Error && error.message.startsWith("q "))) throw error;
+      const message = error.message.replace("q", "query");
+      throw Object.assign(error, { message }, isSidebandError(error) ? { param: "query" } : {});
+    });
   }
 
   /** Forgets one fact, with its history unless `keepHistory` is set. `fact_not_found` if there is none. */

@@ -43,6 +43,8 @@ const KINDS = {
   // JSON would have null for what is none, and null takes a limit away.
   "a whole number from 0 on": isWhole,
   "a whole number from 0 on, or null": (value: unknown) => isWhole(value) || value === null,
+  "a whole number from 1 on": isLife,
+  "a whole number from 1 on, or null": (value: unknown) => isLife(value) || value === null,
   "true or false": (value: unknown) => typeof value === "boolean",
   "a function": (value: unknown) => typeof value === "function",
   "an AbortSignal": (value: unknown) => typeof value === "object" && value !== null && "aborted" in value,
@@ -59,6 +61,11 @@ function isWhole(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+/** The life of a fact or a token has a second at least. */
+function isLife(value: unknown): boolean {
+  return isWhole(value) && value !== 0;
+}
+
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
@@ -70,13 +77,14 @@ export type Kinds<O> = { readonly [Name in keyof Required<O>]: Kind };
 const TEXT: Kind = "a text";
 const NUMBER: Kind = "a number";
 const WHOLE: Kind = "a whole number from 0 on";
+const LIFE: Kind = "a whole number from 1 on";
 const FLAG: Kind = "true or false";
 const MOMENT: Kind = "a Date or a text";
 const CALLBACK: Kind = "a function";
 
 const FACT = {
   scope: TEXT,
-  ttlS: WHOLE,
+  ttlS: LIFE,
   expiresAt: MOMENT,
   newLabel: 'true, false or "certain"',
   description: TEXT,
@@ -147,7 +155,7 @@ export const TERMS: Kinds<LabelTermsChange> = {
   example: TEXT,
   oneOf: "a list of texts or null",
   maxBytes: "a whole number from 0 on, or null",
-  ttlS: "a whole number from 0 on, or null",
+  ttlS: "a whole number from 1 on, or null",
   hidden: FLAG,
   writers: TEXT,
 };
@@ -155,7 +163,7 @@ export const OWN_TERMS: Kinds<OwnLabelTerms> = { ...TERMS, scope: TEXT };
 export const TOKEN: Kinds<TokenOptions> = {
   ...CALL,
   access: TEXT,
-  ttlS: WHOLE,
+  ttlS: LIFE,
   groups: TEXT,
   write: "a list of texts",
 };

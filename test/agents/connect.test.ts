@@ -74,11 +74,14 @@ suite("connect", { concurrency: false }, () => {
     assert.match(await said(two, `facts --person --data ${two.home}/.sideband/data`), /FAMILY\.wife=Greta/);
     assert.match(await refusal(two, `facts --person --url ${running.url}`), /asks for a key/);
 
-    await said(two, "disconnect --take --replace --yes");
+    const parted = await said(two, "disconnect --take --replace --yes");
     assert.match(await said(two, "facts --person"), /FAMILY\.wife=Grace/);
     assert.match(await said(two, "facts --project loom/main"), /TASK\.next=ship/);
     assert.equal("service" in JSON.parse(readFileSync(settingsOf(two), "utf8")), false);
     assert.match(await refusal(two, "disconnect"), /connected to no service/);
+    const [, moment] = /^to take them back, once disconnected: .* rollback --to (\S+)$/m.exec(parted) ?? [];
+    await said(two, `rollback --to ${moment}`);
+    assert.match(await said(two, "facts --person"), /FAMILY\.wife=Greta/);
   });
 
   test("a wrong address or key is one clear line, and changes nothing", async (t) => {

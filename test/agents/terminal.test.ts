@@ -108,6 +108,10 @@ test("facts are found by words, with a slip, in any project if asked, and what i
   const carf = await run("find", "wifi", "card", ...finder, "--person");
   assert.equal(carf.out, `# perhaps\nFAMILY.wife=Grace\n# perhaps\nFAMILY.wife_birthday=14 May\n# ${advice}`);
   assert.deepEqual(JSON.parse((await run("find", "zebra", ...finder, "--json")).out).facts, []);
+  assert.equal(
+    (await run("find", "", ...finder)).err,
+    "sideband find: WORDS must have at least 1 character.\n",
+  );
   for (const wrong of [["find"], ["find", "x", "--limit", "51"], ["find", "x", "--limit", "ten"]])
     assert.equal((await run(...wrong, ...finder)).status, 2);
 });

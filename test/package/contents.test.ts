@@ -81,6 +81,18 @@ suite("package", { concurrency: false }, () => {
     assert.deepEqual(unwanted, []);
   });
 
+  test("what the README and the list of changes lead to is in the tarball", () => {
+    const { paths } = packedTarball();
+    for (const name of ["README.md", "CHANGELOG.md"]) {
+      const text = readFileSync(join(packageFolder, name), "utf8");
+      for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#]+)/g))
+        assert.ok(
+          [...paths].some((path) => path === target || path.startsWith(`${target.replace(/\/$/, "")}/`)),
+          `${name} leads to ${target}`,
+        );
+    }
+  });
+
   test("frameworks are optional peers, never dependencies", () => {
     for (const name of Object.keys(manifest.peerDependencies)) {
       assert.equal(manifest.peerDependenciesMeta[name]?.optional, true, name);

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { writerName } from "../../agent-side/written-by.ts";
 import { NoStoreError } from "../../base/errors.ts";
-import { type AgentConfig, readAgentConfig, readPersonSettings } from "../../config.ts";
+import { type AgentConfig, readAgentConfig, readPersonSettings, usesService } from "../../config.ts";
 import { readFormat } from "../../import/formats.ts";
 import { type ImportPlan, knownMemory, type PlannedFact, planImport } from "../../import/import-plan.ts";
 import { writeImport } from "../../import/import-writes.ts";
@@ -236,7 +236,9 @@ async function written(memory: Sideband<string>, to: AgentConfig, plan: ImportPl
   ).finally(() => progress.end());
   console.log(`${counted(done.written.length, "fact")} written`);
   if (done.rollbackTo !== undefined)
-    console.log(`to take them back, once connected: ${sidebandCommand()} rollback --to ${done.rollbackTo}`);
+    console.log(
+      `to take them back, once ${usesService(to) ? "connected" : "disconnected"}: ${sidebandCommand()} rollback --to ${done.rollbackTo}`,
+    );
   if (done.error === undefined) return true;
   const isWritten = new Set(done.written);
   const rest = plan.writes.filter((fact) => !isWritten.has(fact)).map(({ label }) => label);

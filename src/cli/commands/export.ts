@@ -12,7 +12,7 @@ import { markdownSection, withMarkdownSection } from "../../import/markdown-sect
 import { exportedUser } from "../../main/agent.ts";
 import { writeWhole } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
-import { type Command, CommandError, defineCommand, EXIT_OK, oneOf, UsageError } from "../command.ts";
+import { type Command, CommandError, defineCommand, EXIT_OK, oneOf } from "../command.ts";
 import { memoryCommand } from "../memory-command.ts";
 import { counted, ProgressLine } from "../printed.ts";
 import { configOf, DATA_HELP } from "../shared-options.ts";
@@ -32,9 +32,9 @@ section for CLAUDE.md or AGENTS.md.`,
 ${OUT_HELP}. With markdown the
                   section is put into FILE, in the place of an earlier one or at its end; the rest of FILE stays`,
     failures: "1 if it failed",
-    check({ texts: { as }, flags: { json } }) {
+    hasJson: false,
+    check({ texts: { as } }) {
       oneOf("as", ["jsonl", "markdown"], as);
-      if (json) throw new UsageError('--json is for "sideband facts"');
     },
   },
   async ({ memory, config, userId, project, texts: { as, out }, print }) => {
@@ -43,8 +43,9 @@ ${OUT_HELP}. With markdown the
     const section = markdownSection(facts);
     if (facts.length === 0) console.error(`${userId} has no facts`);
     if (out === undefined) return print(section, {});
-    await writeSection(section, out);
-    print(`wrote ${counted(facts.length, "fact")} to ${out}`, {});
+    const isChanged = await writeSection(section, out);
+    if (facts.length > 0) print(`wrote ${counted(facts.length, "fact")} to ${out}`, {});
+    else print(isChanged ? `took the earlier section out of ${out}` : "no file was written", {});
   },
 );
 
@@ -134,12 +135,16 @@ async function* exportedLines(
   throw new CommandError("the service ended before the export was whole");
 }
 
-/** The file keeps its mode, and stays as it is until the new one is whole. */
-async function writeSection(section: string, path: string): Promise<void> {
+/**
+ * The file keeps its mode, and stays as it is until the new one is whole.
+ * @returns whether its text is another one
+ */
+async function writeSection(section: string, path: string): Promise<boolean> {
   const found = statSync(path, { throwIfNoEntry: false });
   const present = found?.isFile() ? (fileText(path) ?? "") : "";
   const text = withMarkdownSection(present, section);
-  if (text === present) return;
+  if (text === present) return false;
   await writeWhole([text], path);
   if (found?.isFile()) chmodSync(path, found.mode & 0o7777);
+  return true;
 }

@@ -110,6 +110,15 @@ test("of secrets as people and agents write them none is kept, and at most 2 of 
   assert.ok(GUIDE.includes(told), told);
 });
 
+test("the examples of doubt in the guide are in doubt", () => {
+  const [, ...examples] = /only may be a secret \("([^"]+)", "([^"]+)"\)/.exec(GUIDE) ?? [];
+  assert.equal(examples.length, 2);
+  for (const example of examples) {
+    assert.throws(() => sanitizeValue(example), { code: "secret_doubted" }, example);
+    assert.equal(sanitizeValue(example, "doubtful"), example);
+  }
+});
+
 test("a label says what its value is", () => {
   assert.ok(isRefused("Sommer2019!", "WIFI.password") && isRefused("4711", "HOME.door_code"));
   assert.ok(!isRefused("Sommer2019!", "TRIP.photos") && !isRefused("4711", "ORDER.number"));

@@ -1,7 +1,7 @@
 /** sideband export --as markdown, and the import of what it writes: facts in a section of a person's own file. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -101,9 +101,15 @@ test("export --as markdown, then import: the same facts, whatever is in them, an
 
       await run("forget", "--all", "--yes", "--user", "ada", "--data", data);
       writeFileSync(file, text);
-      assert.equal((await exported("--out", file)).err, "ada has no facts\n");
-      assert.equal(readFileSync(file, "utf8"), `${own}\n`);
+      const none = { status: 0, err: "ada has no facts\n" };
+      const taken = `took the earlier section out of ${file}\n`;
+      assert.deepEqual(await exported("--out", file), { ...none, out: taken });
+      assert.equal(readFileSync(file, "utf8"), own);
+      for (const path of [file, join(folder, "none.md")])
+        assert.deepEqual(await exported("--out", path), { ...none, out: "no file was written\n" });
+      assert.ok(!existsSync(join(folder, "none.md")));
       assert.equal((await exported("--json")).status, 2);
+      assert.doesNotMatch((await run("export", "--help")).out, /--json/);
       assert.equal((await run("export", "--as", "csv")).status, 2);
     }),
   ));
@@ -152,6 +158,8 @@ test("a section of any facts in any file is read back exactly", () => {
         some.map((fact) => ({ ...fact })),
       );
       assert.equal(withMarkdownSection(text, markdownSection(stored)), text);
+      const alone = withMarkdownSection(before, markdownSection(stored));
+      assert.equal(withMarkdownSection(alone, ""), before.replace(/(?<=[^\n])$/, "\n"));
     }),
   );
 });

@@ -75,6 +75,11 @@ test("every call of the client and of its demo refuses an option that it does no
     await refused(() => call({ description: "x", oneof: ["a"] }), /did you mean oneOf\?$/, name);
     // It would be sent as null, which takes the limit away.
     await refused(() => call({ description: "x", ttlS: Number.NaN }), /^ttlS is a whole number/, name);
+    await refused(
+      () => call({ description: "x", ttlS: 0 }),
+      /^ttlS is a whole number from 1 on.*, not 0$/,
+      name,
+    );
     await refused(() => call({ description: "x", oneOf: ["a", 7] }), /^oneOf is a list of texts/, name);
   }
 });
