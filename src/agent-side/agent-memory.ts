@@ -23,6 +23,14 @@ import type {
 import type { SectionParts } from "./memory-section.ts";
 
 export const PLACE_KINDS = ["person", "project", "worktree"] as const satisfies readonly LabelScope[];
+/** Where facts are, in the order of the merge: what comes later counts. */
+export const FACT_PLACES = [
+  "person",
+  "shared",
+  "own",
+  "project",
+  "worktree",
+] as const satisfies readonly PlaceKind[];
 
 export interface AgentCallOptions {
   timeoutMs?: number | undefined;

@@ -53,8 +53,8 @@ export interface PlanOptions {
   readonly nowMs: number;
   /** Called for each line that has been looked at. */
   step(): void;
-  /** The facts at exactly this place, by label; undefined is the person. */
-  presentAt(place: string | undefined): Promise<ReadonlyMap<string, StoredFact>>;
+  /** The facts that are there already, by label; of the person, the place is undefined. */
+  presentAt(kind: PlaceKind, place: string | undefined): Promise<ReadonlyMap<string, StoredFact>>;
 }
 
 /** Values that the service refuses: control characters, separators of lines, halves of characters. */
@@ -93,7 +93,7 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
     if ("why" in kept) leave(fact, kept.why, kept.isShown);
     else if (target === undefined && options.isPersonOnly) leave(fact, NO_PROJECT);
     else {
-      const name = `${fact.label} ${target?.place ?? ""}`;
+      const name = `${fact.label} ${target?.kind} ${target?.place}`;
       const earlier = planned.get(name);
       // Said twice: as with writing, the later one counts.
       if (earlier !== undefined)
@@ -103,8 +103,7 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
             ? `a duplicate of line ${fact.line}`
             : `line ${fact.line} says it again`,
         );
-      const present =
-        target === undefined ? undefined : (await options.presentAt(target.place)).get(fact.label);
+      const present = target && (await options.presentAt(target.kind, target.place)).get(fact.label);
       planned.delete(name);
       const where = target ?? { kind: "project", project: undefined, place: undefined };
       planned.set(name, { ...fact, ...where, value: kept.value, present, isNew: !known.has(fact.label) });
@@ -192,12 +191,20 @@ function targetOf(
   const wanted = scope ?? labelScope;
   if (wanted === "person") return { kind: "person", project: at, place: undefined };
   if (at === undefined) return undefined;
-  // In the main worktree, what is the worktree's is the project's.
-  const kind = wanted === "worktree" && at.includes("/") ? "worktree" : "project";
+  // In the main worktree, what is the worktree's is the project's; in a project that is shared, that is the team's.
+  const isOfProject = wanted === "shared" || (wanted === "worktree" && !at.includes("/"));
+  const kind = isOfProject ? "project" : wanted;
   return { kind, project: at, place: kind === "worktree" ? at : at.split("/")[0] };
 }
 
 type Place = string | undefined;
+
+/** Of a project, whether it is shared or not. */
+const PRESENT_AS: Partial<Record<PlaceKind, readonly (PlaceKind | undefined)[]>> = {
+  project: ["project", "shared"],
+  own: ["project", "own"],
+  worktree: ["worktree"],
+};
 
 /**
  * Each place is read once.
@@ -209,20 +216,22 @@ export async function knownMemory(
   channels: readonly AccountLabel[],
   { userId, project }: { readonly userId: string; readonly project: Place },
 ): Promise<Pick<PlanOptions, "labels" | "presentAt">> {
-  const known = new Map<Place, Promise<ReadonlyMap<string, StoredFact>>>();
-  const factsAt = async (place: Place) => {
+  const known = new Map<string, ReturnType<PlanOptions["presentAt"]>>();
+  const factsAt = async (kind: PlaceKind, place: Place) => {
     const { facts = [] } = (await memory?.facts(userId, { project: place })) ?? {};
-    const kind = place?.includes("/") ? "worktree" : "project";
-    const here = place === undefined ? facts : facts.filter((fact) => fact.place === kind);
+    const here = facts.filter((fact) => place === undefined || PRESENT_AS[kind]?.includes(fact.place));
     return new Map(here.map((fact) => [fact.label, fact]));
   };
-  const presentAt = (place: Place) => {
-    const facts = known.get(place) ?? factsAt(place);
-    known.set(place, facts);
+  const presentAt = (kind: PlaceKind, place: Place) => {
+    const name = `${kind} ${place}`;
+    const facts = known.get(name) ?? factsAt(kind, place);
+    known.set(name, facts);
     return facts;
   };
   const isChannel = new Set(channels.map(({ label }) => label));
-  const own = (await Promise.all([undefined, project].map(presentAt))).flatMap((facts) => [...facts.keys()]);
+  const here = project?.includes("/") ? "worktree" : "project";
+  const present = await Promise.all([presentAt("person", undefined), presentAt(here, project)]);
+  const own = present.flatMap((facts) => [...facts.keys()]);
   const labels = [...channels, ...own.filter((label) => !isChannel.has(label)).map((label) => ({ label }))];
   return { labels, presentAt };
 }

@@ -4,7 +4,7 @@
  * spelled as in a prompt (escaped-text.ts), so that it hides nothing.
  */
 
-import { PLACE_KINDS } from "../agent-side/agent-memory.ts";
+import { FACT_PLACES } from "../agent-side/agent-memory.ts";
 import { escapeText } from "../agent-side/escaped-text.ts";
 import { factsHeading } from "../agent-side/memory-section.ts";
 import type { StoredFact } from "../contract/answers.ts";
@@ -19,7 +19,7 @@ const FENCE_MARKS = "```";
 /** The section; empty if there are no facts. A line before them says whose they are, where that is known. */
 export function markdownSection(facts: readonly StoredFact[]): string {
   if (facts.length === 0) return "";
-  const placed = PLACE_KINDS.map((kind) => ({ kind, some: facts.filter(({ place }) => place === kind) }));
+  const placed = FACT_PLACES.map((kind) => ({ kind, some: facts.filter(({ place }) => place === kind) }));
   const unplaced = facts.filter(({ place }) => place === undefined);
   const lines = [
     ...unplaced.flatMap(factLines),

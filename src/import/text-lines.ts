@@ -18,7 +18,7 @@ import { HEADING, plainText, type TextLine, type TextPart } from "./text-parts.t
 import { textParts } from "./text-structure.ts";
 import { yamlParts } from "./yaml-parts.ts";
 
-const PLACE_LINE = /^# (person|project|worktree)$/;
+const PLACE_LINE = /^# (person|shared|own|project|worktree)$/;
 const UNTIL_LINE = /^# until (\S+)$/;
 
 const PLACEHOLDER = "it is a gap to fill in";

@@ -4,7 +4,7 @@
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Failure } from "../base/errors.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
@@ -14,10 +14,10 @@ import { copyFile, makeFolder, replaceFile } from "../store/lmdb/durable-files.t
 import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
-import { ERASE_AGAIN_FILE, erasuresLeft, saveErasures } from "./erasure-list.ts";
+import { ERASE_AGAIN_FILE, erasuresFile, erasuresLeft, saveErasures } from "./erasure-list.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
 
-/** In a backup: when it was begun. */
+/** In a backup: when it was begun, and where the list of erasures was. */
 const BACKUP_FILE = "backup.json";
 const NOT_WRITABLE = ["EACCES", "EPERM", "EROFS"];
 
@@ -39,7 +39,8 @@ export async function createBackup(
   const addOthers = () => {
     for (const name of [...(withMasterKey ? [MASTER_KEY_FILE] : []), ERASE_AGAIN_FILE])
       copyIfThere(config.dataFolder, target, name);
-    replaceFile(join(target, BACKUP_FILE), `${JSON.stringify({ made_at: madeAt })}\n`);
+    const note = { made_at: madeAt, erasures: resolve(erasuresFile(config)) };
+    replaceFile(join(target, BACKUP_FILE), `${JSON.stringify(note)}\n`);
   };
   try {
     requireEmpty(target);
@@ -52,13 +53,21 @@ export async function createBackup(
   }
 }
 
-/** When a backup was begun; undefined for the copy of a data folder. */
-export function backupMoment(backup: string): number | undefined {
+export interface BackupNote {
+  readonly madeMs: number;
+  /** The list of erasures of the service. */
+  readonly erasures: string | undefined;
+}
+
+/** What a backup says of itself; undefined for the copy of a data folder. */
+export function readBackupNote(backup: string): BackupNote | undefined {
   const path = join(backup, BACKUP_FILE);
   if (!existsSync(path)) return undefined;
-  const ms = Date.parse(JSON.parse(readFileSync(path, "utf8")).made_at);
-  if (!Number.isFinite(ms)) throw new Failure("conflict", `${path} does not say when the backup was made`);
-  return ms;
+  const { made_at: madeAt, erasures } = JSON.parse(readFileSync(path, "utf8"));
+  const madeMs = Date.parse(madeAt);
+  if (!Number.isFinite(madeMs))
+    throw new Failure("conflict", `${path} does not say when the backup was made`);
+  return { madeMs, erasures };
 }
 
 /**

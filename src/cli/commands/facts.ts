@@ -3,6 +3,7 @@
  * agent in the same folder does.
  */
 
+import { FACT_PLACES } from "../../agent-side/agent-memory.ts";
 import { hostGroups } from "../../agent-side/host-groups.ts";
 import { contextFor, memorySection } from "../../agent-side/memory-section.ts";
 import {
@@ -263,16 +264,13 @@ function byText({ user_id: user, written_by: writer }: Pick<StoredFact, "user_id
   return names.length === 0 ? "" : ` by ${names.join(", ")}`;
 }
 
-/** In the order of the merge: what comes later counts. */
-const PLACES: readonly PlaceKind[] = ["person", "shared", "own", "project", "worktree"];
-
 function placedLines(
   all: readonly StoredFact[],
   userId: string,
   nameOf: (place: PlaceKind) => string | undefined,
 ): string[] {
   if (all.every(({ place = "person" }) => place === "person")) return factLines(all);
-  return PLACES.flatMap((kind) => {
+  return FACT_PLACES.flatMap((kind) => {
     const some = all.filter(({ place }) => place === kind);
     const owner = nameOf(kind);
     if (some.length === 0) return [];

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { momentOf } from "../../base/clock.ts";
 import type { Config } from "../../config.ts";
-import { backupMoment, requireBackup, restoreBackup } from "../../main/backup.ts";
+import { readBackupNote, requireBackup, restoreBackup } from "../../main/backup.ts";
 import { ERASURES_FILE, erasedSince } from "../../main/erasure-list.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Call, type Command, defineCommand, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
@@ -68,8 +68,8 @@ export const backupRestore: Command = defineCommand(
     words: ["BACKUP"],
     about: `Copies BACKUP into the data folder, which must be empty or new, and which nobody may use meanwhile. Whoever was erased
 after the backup was made is erased again by the next start, before it answers: the list of erasures says whom.`,
-    options: `  --erasures FILE  the list of erasures (default SIDEBAND_ERASURES, else ${ERASURES_FILE} in
-                  SIDEBAND_BACKUP_DIR, else beside BACKUP)
+    options: `  --erasures FILE  the list of erasures (default: those of SIDEBAND_ERASURES, ${ERASURES_FILE} in
+                  SIDEBAND_BACKUP_DIR and beside BACKUP, and where it was when BACKUP was made)
 ${DATA_HELP}`,
     failures: "1 if it failed",
   },
@@ -90,19 +90,24 @@ ${DATA_HELP}`,
 const LINES_BYTES_MAX = 2 ** 21;
 
 /** What has to be erased again after a restore, and what the operator is told of it. */
-function erasuresFor(backup: string, named: string | undefined, config: Config) {
-  const beside = [config.erasures, config.backupFolder && join(config.backupFolder, ERASURES_FILE)];
-  const candidates = [...beside, join(dirname(resolve(backup)), ERASURES_FILE)];
-  const path = named ?? candidates.find((file) => file !== undefined && existsSync(file));
-  const madeMs = backupMoment(backup);
-  if (path === undefined || madeMs === undefined) {
-    const why = path === undefined ? "no list of erasures was found" : "it does not say when it was made";
-    const told = `whoever was erased after it was made is back: ${why}; "sideband backup erase-again FILE --since MOMENT" erases them`;
+function erasuresFor(backup: string, named: string | undefined, { erasures, backupFolder }: Config) {
+  const note = readBackupNote(backup);
+  const beside = join(dirname(resolve(backup)), ERASURES_FILE);
+  const scheduled = backupFolder && join(backupFolder, ERASURES_FILE);
+  const known = [erasures, scheduled, note?.erasures, beside].flatMap((file) =>
+    file ? [resolve(file)] : [],
+  );
+  const paths = named === undefined ? [...new Set(known)].filter((path) => existsSync(path)) : [named];
+  const since = note === undefined ? "MOMENT" : new Date(note.madeMs).toISOString();
+  if (paths.length === 0 || note === undefined) {
+    const was = note?.erasures === undefined ? "" : ` (it was ${note.erasures})`;
+    const why =
+      paths.length === 0 ? `no list of erasures was found${was}` : "it does not say when it was made";
+    const told = `whoever was erased after it was made is back: ${why}; "sideband backup erase-again FILE --since ${since}" erases them`;
     return { lines: [], told };
   }
-  const lines = erasedSince([path], madeMs);
-  const since = new Date(madeMs).toISOString();
-  const told = `${counted(lines.length, "erasure")} since ${since} in ${path}: the next start does them again before it answers`;
+  const lines = erasedSince(paths, note.madeMs);
+  const told = `${counted(lines.length, "erasure")} since ${since} in ${paths.join(", ")}: the next start does them again before it answers`;
   return { lines, told };
 }
 

@@ -16,7 +16,7 @@ import type { ImportPlan, PlannedFact } from "../../import/import-plan.ts";
 import { CommandError } from "../command.ts";
 import { lineOf } from "./import-report.ts";
 
-const PLACE_LINE = /^# (person|project|worktree)(?: (\S+))?$/;
+const PLACE_LINE = /^# (person|own|project|worktree)(?: (\S+))?$/;
 const UNTIL_LINE = /^# until (\S+)$/;
 const LINE_LINE = /^# line (\d+)/;
 const LEFT_OUT_MAX = 1_000;

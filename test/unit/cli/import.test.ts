@@ -1,14 +1,10 @@
-/** sideband import and export --as markdown, beside an owner in this process: what is said, and what is stored. */
+/** sideband import, beside an owner in this process: what is said, and what is stored. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import fc from "fast-check";
-import { CHANNELS } from "../../../src/base/channels.ts";
-import { readFormat } from "../../../src/import/formats.ts";
-import { markdownSection, withMarkdownSection } from "../../../src/import/markdown-section.ts";
 import { endAfter } from "../../fixtures/ends.ts";
 import { rowsOf } from "../../fixtures/fields.ts";
 import { startRunning } from "../../http/running-service.ts";
@@ -178,151 +174,6 @@ test("bad input gets one line that says what to do, and writes nothing", () =>
     ]);
     assert.ok(!existsSync(data));
   }));
-
-/** Values that Markdown, a shell or a prompt could take for something else. */
-const HOSTILE = {
-  "USER.name": "# Ada **O** `x` ``` <b>&lt;/b> &amp;lt; [a](b)",
-  "USER.os": "  two  spaces = a \\u{41} tab? ",
-  "USER.role": "a\u202eb\u200f \u{e0041} 👩‍💻 שלום",
-  "PREF.tone": "- PREF.format=x; # until 2020-01-01T00:00:00Z",
-  "PREF.format": "```",
-  "PREF.avoid": "<!-- /sideband-memory -->",
-  "TASK.next": "# project",
-};
-
-test("export --as markdown, then import: the same facts, whatever is in them, and the rest of the file stays", () =>
-  withData((data, folder) =>
-    besideOwner(data, async () => {
-      const memoryOf = (user: string, project: string) => [
-        "--user",
-        user,
-        "--project",
-        project,
-        "--data",
-        data,
-      ];
-      const ada = memoryOf("ada", "loom/x");
-      const lines = Object.entries(HOSTILE).map(([label, value]) => `${label}=${value}\n`);
-      writeFileSync(join(folder, "facts"), lines.join(""));
-      const stored = await run("import", join(folder, "facts"), "--yes", "--json", ...ada);
-      assert.equal(JSON.parse(stored.out).written, lines.length, stored.out);
-      await run("remember", "PREF.units", "metric", "--scope", "project", ...ada);
-      await run("remember", "TASK.reminder", "tea", "--until", "2099-01-01T00:00:00Z", ...ada);
-      const factsOf = async (memory: string[]) =>
-        JSON.parse((await run("facts", "--json", ...memory)).out).facts.map(
-          ({ label, value, place, expires_at }: Record<string, string>) => ({
-            label,
-            value,
-            place,
-            expires_at,
-          }),
-        );
-      const facts = await factsOf(ada);
-      assert.equal(facts.length, lines.length + 2);
-
-      const own = "# Loom\n\nKeep commits small.\n";
-      const file = join(folder, "CLAUDE.md");
-      const exported = (...more: string[]) => run("export", "--as", "markdown", ...more, ...ada);
-      writeFileSync(file, own, { mode: 0o644 });
-      assert.equal((await exported("--out", file)).out, `wrote ${facts.length} facts to ${file}\n`);
-      const text = readFileSync(file, "utf8");
-      assert.ok(text.startsWith(`${own}\n<!-- sideband-memory`), text);
-      assert.ok(!/[\u202e\u{e0041}]/u.test(text), "nothing is hidden");
-      assert.equal(statSync(file).mode & 0o777, 0o644);
-      // Once more takes the place of the earlier one.
-      await exported("--out", file);
-      assert.equal(readFileSync(file, "utf8"), text);
-      assert.equal(`${own}\n${(await exported()).out}`, text);
-      // What would be damaged, or must not be written, is refused and stays.
-      const latin = Buffer.from("# Métier à tisser\n", "latin1");
-      const refused: [as: string, bytes: Buffer, mode: number, fault: string][] = [
-        ["markdown", latin, 0o644, "it is not UTF-8 text"],
-        ["markdown", Buffer.from(own), 0o444, "it is read-only"],
-        ["jsonl", latin, 0o444, "it is read-only"],
-      ];
-      for (const [i, [as, bytes, mode, fault]] of refused.entries()) {
-        const other = join(folder, `other-${i}`);
-        writeFileSync(other, bytes, { mode });
-        const { status, err } = await run("export", "--as", as, "--out", other, ...ada);
-        assert.deepEqual([status, err], [1, `sideband export: ${other}: ${fault}\n`]);
-        assert.deepEqual([readFileSync(other), statSync(other).mode & 0o777], [bytes, mode]);
-      }
-      assert.deepEqual(
-        readdirSync(folder).filter((name) => name.endsWith(".new")),
-        [],
-      );
-
-      const same = JSON.parse((await run("import", file, "--json", ...ada)).out);
-      // What else the file says is the project's, as the file is.
-      assert.deepEqual(rowsOf(same.facts, "line", "label", "place"), [
-        [3, "LOOM.keep_commits_small", "project"],
-      ]);
-      assert.deepEqual(
-        [same.same.length, same.not_imported.map(({ line }: { line: number }) => line)],
-        [facts.length, [1]],
-      );
-      writeFileSync(file, text.replace(own, ""));
-      const eve = memoryOf("eve", "mill/y");
-      assert.match((await run("import", file, "--yes", ...eve)).out, /\n9 facts written\.\n/);
-      assert.deepEqual(await factsOf(eve), facts);
-
-      await run("forget", "--all", "--yes", "--user", "ada", "--data", data);
-      writeFileSync(file, text);
-      const none = { status: 0, err: "ada has no facts\n" };
-      const taken = `took the earlier section out of ${file}\n`;
-      assert.deepEqual(await exported("--out", file), { ...none, out: taken });
-      assert.equal(readFileSync(file, "utf8"), own);
-      for (const path of [file, join(folder, "none.md")])
-        assert.deepEqual(await exported("--out", path), { ...none, out: "no file was written\n" });
-      assert.ok(!existsSync(join(folder, "none.md")));
-      assert.equal((await exported("--json")).status, 2);
-      assert.doesNotMatch((await run("export", "--help")).out, /--json/);
-      assert.equal((await run("export", "--as", "csv")).status, 2);
-    }),
-  ));
-
-test("a section of any facts in any file is read back exactly", () => {
-  const part = fc.constantFrom(
-    ..."`#=<>&[]\\*_-|!:;~ ",
-    "```",
-    "&lt;",
-    "amp;",
-    "\\u{",
-    "202e}",
-    "\u202e",
-    "\u200d",
-    "é",
-    "ש",
-  );
-  const value = fc.array(part, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(""));
-  const facts = fc.uniqueArray(
-    fc.record({ label: fc.constantFrom(...CHANNELS.map(({ label }) => label)), value }),
-    {
-      minLength: 1,
-      maxLength: 12,
-      selector: ({ label }) => label,
-    },
-  );
-  const around = fc.constantFrom("", "# Title\n", "```sh\nx\n```\n", "a\r\nb");
-  fc.assert(
-    fc.property(facts, around, around, (some, before, after) => {
-      const stored = some.map((fact) => ({ ...fact, channel: 0, revision: 1, updated_at: "" }));
-      const text = withMarkdownSection(before, markdownSection(stored)) + after;
-      const { findings } = readFormat(text, undefined, {
-        name: "AGENTS.md",
-        labels: CHANNELS,
-        userId: "ada",
-      });
-      assert.deepEqual(
-        findings.facts.filter(({ isExact }) => isExact).map(({ label, value }) => ({ label, value })),
-        some.map(({ label, value }) => ({ label, value })),
-      );
-      assert.equal(withMarkdownSection(text, markdownSection(stored)), text);
-      const alone = withMarkdownSection(before, markdownSection(stored));
-      assert.equal(withMarkdownSection(alone, ""), before.replace(/(?<=[^\n])$/, "\n"));
-    }),
-  );
-});
 
 test("an export of Sideband brings places, ends and labels along", () =>
   withData(async (data, folder) => {

@@ -1,7 +1,7 @@
 /** Backups by a schedule, and that a restored backup forgets again whom the service had erased since. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readConfig } from "../../../src/config.ts";
@@ -180,16 +180,28 @@ test("what a restore has left to be erased goes along in a backup, and out of it
   assert.equal(lines.trim().split("\n").length, 2);
 });
 
-test("a restore without a list says that who was erased is back, and how to erase them", async (context) => {
+test("a restore finds the list where it was when the backup was made; without one it says that who was erased is back", async (context) => {
   const { folder, core, close } = await setUp(context);
+  const data = join(folder, "data");
   const backup = join(folder, "alone", "backup");
-  assert.equal((await run("backup", "create", backup, "--data", join(folder, "data"))).status, 0);
   await core.store.write(write("ada", [[0, "Ada"]]));
+  assert.equal((await run("backup", "create", backup, "--data", data)).status, 0);
+  await core.store.forgetUser("acme", "ada");
   await close();
-  const { status, out } = await run("backup", "restore", backup, "--data", join(folder, "restored"));
+  const { made_at: madeAt, erasures } = JSON.parse(readFileSync(join(backup, "backup.json"), "utf8"));
+  const restored = await run("backup", "restore", backup, "--data", join(folder, "restored"));
+  assert.deepEqual([restored.status, restored.err], [0, ""]);
+  assert.ok(
+    restored.out.includes(`1 erasure since ${madeAt} in ${erasures}: the next start does them again`),
+    restored.out,
+  );
+  rmSync(erasures);
+  const { status, out } = await run("backup", "restore", backup, "--data", join(folder, "other"));
   assert.equal(status, 0);
-  assert.match(
+  assert.ok(
+    out.includes(
+      `is back: no list of erasures was found (it was ${erasures}); "sideband backup erase-again FILE --since ${madeAt}"`,
+    ),
     out,
-    /is back: no list of erasures was found; "sideband backup erase-again FILE --since MOMENT"/,
   );
 });
