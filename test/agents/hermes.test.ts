@@ -67,14 +67,14 @@ suite("Hermes provider", { concurrency: false }, () => {
       [...answers.slice(0, 2), recalled, ...answers.slice(3, 6)],
       [
         {
-          result: 'USER.name: now "Ada Lovelace 🜁"; undo: forget tool',
+          result: 'USER.name: now "Ada Lovelace 🜁"; undo: forget tool with scope person',
           label: "USER.name",
           value: "Ada Lovelace 🜁",
           revision: 1,
           place: "person",
         },
         {
-          result: 'TASK.deadline: now "2026-12-01"; undo: forget tool',
+          result: 'TASK.deadline: now "2026-12-01"; undo: forget tool with scope project',
           label: "TASK.deadline",
           value: "2026-12-01",
           revision: 2,
@@ -149,12 +149,17 @@ suite("Hermes provider", { concurrency: false }, () => {
         tool("remember", { label: "USER.role", value: "weaver", scope }),
         tool("forget", { label: "USER.role" }),
       ]),
+      tool("remember", { label: "PREF.tone", value: "warm" }),
+      tool("forget", { label: "PREF.tone", scope: "person" }),
+      tool("recall", { label: "PREF.tone" }),
     ]);
     const values = results.map(([result]) => result);
     const parsed = (i: number) => JSON.parse(values[i]);
     assert.match(parsed(4).error, /^secret_refused: This looks like an API key/);
     assert.match(parsed(5).error, /^private_refused: /);
     assert.equal(parsed(6).value, "Ada");
+    assert.equal(parsed(27).result, 'PREF.tone: now "warm"; undo: forget tool with scope person');
+    assert.equal(parsed(29).value, "dry", "what the project has stays");
     const project = projectName(realpathSync(host.home));
     const valuesOf = (i: number) =>
       parsed(i).facts.map(({ label, value }: { label: string; value: string }) => `${label}=${value}`);
