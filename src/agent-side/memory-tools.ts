@@ -112,7 +112,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       origin: {
         ...TEXT,
         enum: FACT_ORIGINS,
-        description: "By the user, you, elsewhere.",
+        description: "By user, you, elsewhere.",
       },
       pinned: { type: "boolean" },
       ...SCOPE,
