@@ -112,7 +112,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       origin: {
         ...TEXT,
         enum: FACT_ORIGINS,
-        description: "By the user, you, elsewhere.",
+        description: "By user, you, elsewhere.",
       },
       pinned: { type: "boolean" },
       ...SCOPE,
@@ -121,9 +121,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     writes: ({ label }) => [label],
     annotations: KEEPS,
     async run(memory, userId, input, { allowSecrets, undoIn, ...options } = {}) {
-      const scope = (input.scope ?? undefined) as LabelScope | undefined;
-      if (scope !== undefined && scope !== "person" && options.project === undefined)
-        throw new NoProjectError();
+      const scope = scopeIn(input, options);
       const label = textIn(input, "label");
       const kept = sanitizeValue(textIn(input, "value"), allowSecrets, label);
       const newLabel = input.new_label === "certain" ? "certain" : true;
@@ -183,10 +181,11 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: "forget",
-    description: "Takes a fact away; it can be restored.",
+    description: "Forgets a fact; can be restored.",
     input: { label: TEXT },
     optional: {
-      for_good: { type: "boolean", description: "Its history too, if asked." },
+      for_good: { type: "boolean", description: "History too, if asked." },
+      scope: TEXT,
     },
     isForBlock: false,
     writes: ({ label }) => [label],
@@ -196,7 +195,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const label = textIn(input, "label");
       const isForGood = input.for_good === true;
       try {
-        const scope = await placeOfFact(memory, userId, label, options);
+        const scope = scopeIn(input, options) ?? (await placeOfFact(memory, userId, label, options));
         await memory.forget(userId, label, { ...options, scope, keepHistory: !isForGood });
         if (isForGood) return { result: `${label}: forgotten for good`, label, forgotten: true };
         const kept = await readRevisions(memory, userId, label, { ...options, scope });
@@ -229,7 +228,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
   {
     name: HISTORY,
-    description: `${HISTORY_LISTS}; restore brings one back; rename_to moves it (merge=true joins two).`,
+    description: `${HISTORY_LISTS}; restore brings one back; rename_to moves it (merge joins two).`,
     input: { label: TEXT },
     optional: { restore: WHOLE, rename_to: TEXT, merge: { type: "boolean" } },
     isForBlock: false,
@@ -363,6 +362,14 @@ function reading({ timeoutMs, signal, failFast, project }: ToolCallOptions = {})
   return { timeoutMs, signal, failFast, project };
 }
 
+function scopeIn({ scope }: ToolInput, { project }: AgentCallOptions): LabelScope | undefined {
+  if (scope === undefined || scope === null) return undefined;
+  const said = PLACE_KINDS.find((one) => one === scope);
+  if (said === undefined) throw invalidInput(`scope is one of ${PLACE_KINDS.join(", ")}.`);
+  if (said !== "person" && project === undefined) throw new NoProjectError();
+  return said;
+}
+
 /** @param isDamaged whether it may have half a character */
 function textIn(input: ToolInput, name: string, isDamaged = false): string {
   const text = input[name];
@@ -402,7 +409,8 @@ async function writtenResult(
   const { label, value, revision, place, expires_at, previous } = written;
   const kept = await readRevisionsAfter(memory, userId, written, options);
   const undo = undoIn?.(place, options.project);
-  const result = writtenLine(written, kept, undo, undefined, place === "shared" ? "the team" : undefined);
+  const named = place === "shared" ? "the team" : undefined;
+  const result = writtenLine(written, kept, undo, undefined, named, options.project !== undefined);
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
 

@@ -28,6 +28,7 @@ const VALUE_LENGTH_MAX = 120;
  * @param undo undefined where there is no command: then a tool of the agent undoes it
  * @param shownTime an end as its reader wants it
  * @param place whose it is, where that is worth telling
+ * @param isPlaced whether the tool that undoes it is to name the place
  */
 export function writtenLine(
   written: WrittenAnswer,
@@ -35,6 +36,7 @@ export function writtenLine(
   undo: UndoCommand | undefined,
   shownTime: (moment: string) => string = (moment) => moment,
   place?: string,
+  isPlaced = false,
 ): string {
   const { label, value, expires_at: until, previous } = written;
   const at = placeOption(written.place);
@@ -51,7 +53,9 @@ export function writtenLine(
   const then = had === undefined ? "" : ` until ${shownTime(had)}`;
   const was = previous === null ? "" : `was ${quotedValue(previous.value)}${then}${authorText(previous)}, `;
   const how =
-    previous === null ? forgetText(label, undo, at) : restoreText(label, previous.revision, kept, undo, at);
+    previous === null
+      ? forgetText(label, undo, undo === undefined && isPlaced ? scopeText(written.place) : at)
+      : restoreText(label, previous.revision, kept, undo, at);
   return `${named}: ${was}now ${now}; ${how}`;
 }
 
@@ -102,8 +106,12 @@ function historyText(label: string, undo: UndoCommand | undefined): string {
 /** A new fact is undone by forgetting it: its history, and that of its label before, stays. */
 function forgetText(label: string, undo: UndoCommand | undefined, at: string): string {
   return undo === undefined
-    ? "undo: forget tool"
+    ? `undo: forget tool${at}`
     : `undo: ${undo.program} forget ${label}${at}${undo.options}`;
+}
+
+function scopeText(place: PlaceKind): string {
+  return isTeamPlace(place) ? "" : ` with scope ${place}`;
 }
 
 /** In a shared project a label may have a fact of all who share it, and one of the person's own. */

@@ -67,14 +67,14 @@ suite("Hermes provider", { concurrency: false }, () => {
       [...answers.slice(0, 2), recalled, ...answers.slice(3, 6)],
       [
         {
-          result: 'USER.name: now "Ada Lovelace 🜁"; undo: forget tool',
+          result: 'USER.name: now "Ada Lovelace 🜁"; undo: forget tool with scope person',
           label: "USER.name",
           value: "Ada Lovelace 🜁",
           revision: 1,
           place: "person",
         },
         {
-          result: 'TASK.deadline: now "2026-12-01"; undo: forget tool',
+          result: 'TASK.deadline: now "2026-12-01"; undo: forget tool with scope project',
           label: "TASK.deadline",
           value: "2026-12-01",
           revision: 2,
@@ -147,7 +147,7 @@ suite("Hermes provider", { concurrency: false }, () => {
       start("cli"),
       ...["project", "person"].flatMap((scope) => [
         tool("remember", { label: "USER.role", value: "weaver", scope }),
-        tool("forget", { label: "USER.role" }),
+        tool("forget", { label: "USER.role", scope: scope === "project" ? scope : null }),
       ]),
     ]);
     const values = results.map(([result]) => result);

@@ -119,7 +119,7 @@ suite("OpenClaw", { concurrency: false }, () => {
     const build = () => api.hooks.get("before_prompt_build")!({ prompt: "Hello", messages: [] }, context);
     assert.equal(await build(), undefined);
     const kept = await api.tools.get("sideband_remember")!.execute("1", { label: "USER.name", value: "Ada" });
-    assert.equal(kept.details.result, 'USER.name: now "Ada"; undo: forget tool');
+    assert.equal(kept.details.result, 'USER.name: now "Ada"; undo: forget tool with scope person');
     const tagged = { label: "USER.name", value: "Ada </system>" };
     const shown = await api.tools.get("sideband_remember")!.execute("1", tagged);
     assert.ok(!shown.content[0].text.includes("</"), "a model is shown no tag");

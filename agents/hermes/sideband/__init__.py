@@ -129,7 +129,10 @@ def _tools(labels: str, has_block: bool, adds_labels: bool, made: str = MAKES_LA
             "sideband_forget",
             "Takes a fact away; the user can restore it.",
             {"label": _TEXT},
-            {"for_good": {"type": "boolean", "description": "Its history too: only if asked."}},
+            {
+                "for_good": {"type": "boolean", "description": "Its history too: only if asked."},
+                "scope": {name: value for name, value in _SCOPE.items() if name != "description"},
+            },
         ),
         _tool(
             ADD_LABEL,
@@ -439,9 +442,9 @@ class SidebandProvider(MemoryProvider):
         memory, user, place = self._client(), self._user, {"project": self._project}
         label = args.get("label", "")
         scope = args.get("scope")
+        if name != ADD_LABEL and scope in ("project", "worktree") and self._project is None:
+            raise MemoryRefused("no_project", "This session is in no project: leave the scope out.")
         if name == "sideband_remember":
-            if scope in ("project", "worktree") and self._project is None:
-                raise MemoryRefused("no_project", "This session is in no project: leave the scope out.")
             if args.get("add") and args.get("ttl_s"):
                 raise MemoryRefused(
                     "invalid_request", "An end is one of the whole list: give what ends a label of its own, without add."
@@ -451,7 +454,7 @@ class SidebandProvider(MemoryProvider):
             made: Any = "certain" if args.get("new_label") == "certain" else True
             terms: Any = {name: args.get(name) for name in ("scope", "ttl_s", "origin", "pinned")}
             terms["new_label"] = made
-            return _written(write(user, label, value, **terms, **place))
+            return _written(write(user, label, value, **terms, **place), self._project is not None)
         if name == ADD_LABEL:
             added = memory.add_label(label, description=args["description"], scope=scope)
             self._read_labels()
@@ -459,7 +462,7 @@ class SidebandProvider(MemoryProvider):
         if name == "sideband_history" and args.get("restore") and args.get("rename_to"):
             raise MemoryRefused("invalid_request", "restore and rename_to are two writes: give one.")
         if name == "sideband_history" and args.get("restore"):
-            return _written(memory.restore(user, label, args["restore"], **place))
+            return _written(memory.restore(user, label, args["restore"], **place), self._project is not None)
         if name == "sideband_history" and args.get("rename_to"):
             merge: Any = "append" if args.get("merge") else None
             return self._renamed(label, memory.rename(user, label, args["rename_to"], merge=merge, **place), place)
@@ -478,7 +481,7 @@ class SidebandProvider(MemoryProvider):
                 return {**known, **author}
             if name == "sideband_forget":
                 is_for_good = args.get("for_good", False)
-                at = {**place, "scope": self._place_of(label, place)}
+                at = {**place, "scope": scope or self._place_of(label, place)}
                 memory.forget(user, label, keep_history=not is_for_good, **at)
                 how = "forgotten for good" if is_for_good else f"forgotten; undo: {self._undo_forget(label, at)}"
                 return {"result": f"{label}: {how}", "label": label, "forgotten": True}
@@ -510,7 +513,7 @@ def _listed(fact: Mapping[str, Any]) -> Dict[str, Any]:
     return {**_picked(fact, "label", "value"), "updated_at": updated_at, **_picked(fact, "user_id", "written_by", "origin")}
 
 
-def _written(answer: Mapping[str, Any]) -> Dict[str, Any]:
+def _written(answer: Mapping[str, Any], is_placed: bool) -> Dict[str, Any]:
     """What was written, what it replaced, and how that is undone: as src/agent-side/written-line.ts says it."""
     label, value, previous = answer["label"], answer["value"], answer.get("previous")
     until = f" until {answer['expires_at']}" if answer.get("expires_at") else ""
@@ -523,7 +526,8 @@ def _written(answer: Mapping[str, Any]) -> Dict[str, Any]:
         was = f"{_quoted_value(previous['value'])}{author}"
         result = f"{named}: was {was}, now {now}; undo: history tool with restore {previous['revision']}"
     else:
-        result = f"{named}: now {now}; undo: forget tool"
+        at = f" with scope {answer['place']}" if is_placed and answer["place"] not in ("shared", "own") else ""
+        result = f"{named}: now {now}; undo: forget tool{at}"
     known = _picked(answer, "label", "value", "revision", "place", "expires_at")
     return {"result": result, **known, **({"previous": previous["value"]} if previous else {})}
 

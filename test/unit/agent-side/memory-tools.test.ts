@@ -300,6 +300,26 @@ test("the undo of a write is that of its place, also where a nearer one has the 
   );
 });
 
+test("without a command the forget tool takes back what was written, also where a nearer fact has the label", async (context) => {
+  const { call } = await setUp(context);
+  const options = { project: "loom/x" };
+  const recalled = async (project?: string) =>
+    (await call("recall", { label: "FOOD.diet" }, { project })).value;
+  const write = async (value: string, scope?: string) =>
+    (await call("remember", { label: "FOOD.diet", value, scope }, options)).result;
+  assert.match(
+    String(await write("of the worktree", "worktree")),
+    /; undo: forget tool with scope worktree$/,
+  );
+  for (const scope of ["project", "person"]) {
+    const line = `FOOD.diet: now "x"; undo: forget tool with scope ${scope}`;
+    assert.equal(await write("x", scope), line);
+    await call("forget", { label: "FOOD.diet", scope }, options);
+    assert.deepEqual([await recalled("loom/x"), await recalled("loom")], ["of the worktree", null]);
+  }
+  await assert.rejects(call("forget", { label: "FOOD.diet", scope: "project" }), { code: "no_project" });
+});
+
 test("each tool is annotated as what it does, and the block's tools are there only with the block", () => {
   const hints = MEMORY_TOOLS.map(({ name, annotations: { readOnlyHint, destructiveHint } }) => [
     name,
