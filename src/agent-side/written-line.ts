@@ -183,7 +183,10 @@ export function readRevisionsAfter(
   });
 }
 
-/** Where the fact is that a label means in a call; undefined where there is none. Where memory is away nobody waits twice. */
+/**
+ * Where the fact is that a label means in a call; undefined where there is none. It begins a write, which is tried also while
+ * memory is known to be away; where it is, nobody waits twice.
+ */
 export async function placeOfFact(
   memory: Pick<AgentMemory, "decode">,
   userId: string,
@@ -191,7 +194,7 @@ export async function placeOfFact(
   options: AgentCallOptions,
 ): Promise<PlaceKind | undefined> {
   try {
-    return (await memory.decode(userId, label, options)).place;
+    return (await memory.decode(userId, label, { ...options, failFast: false })).place;
   } catch (error) {
     if (errorCodeOf(error) === "fact_not_found" || errorCodeOf(error) === "unknown_label") return undefined;
     throw error;
