@@ -420,7 +420,8 @@ class SidebandProvider(MemoryProvider):
     def _place_of(self, label: str, place: Dict[str, Any]) -> Any:
         """Where the fact is that a label means; None where there is none."""
         try:
-            return self._client().decode(self._user, label, fail_fast=True, **place)["place"]
+            # It begins a write, which is tried also while memory is known to be away.
+            return self._client().decode(self._user, label, **place)["place"]
         except SidebandError as error:
             if error.code in ("fact_not_found", "unknown_label"):
                 return None
