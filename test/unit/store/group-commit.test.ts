@@ -292,11 +292,12 @@ test("group commit: a group that the disk confirms late is reported as on disk a
   assert.deepEqual(committed, [1]);
 });
 
-test("group commit: a confirmation that comes with the end of its time counts, and the next write is taken", async () => {
+test("group commit: a confirmation that comes with the end of its time counts, and the next write is taken", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const { disk, put } = groupCommit({ confirmMs: 1 });
   const written = put("a", "1");
   await turn();
-  for (const endMs = performance.now() + 5; performance.now() < endMs; );
+  t.mock.timers.tick(1);
   setImmediate(() => disk.waiting[0].confirm());
   await written;
   await turn();
