@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { MEMORY_TOOLS } from "../../src/agent-side/memory-tools.ts";
@@ -230,6 +230,34 @@ test("every command that writes is undone by what it prints, and by undo", async
   assert.equal(listed.length, 21);
   assert.match(listed[0], /^WHEN +BY +WHAT +GO BACK BEFORE IT$/);
   assert.match((await home.run("undo", "--user", "nobody")).err, /: nothing has changed for nobody\n$/);
+});
+
+test("what undoes a pin, an acceptance or an ending means the same fact in another folder", async () => {
+  const shed = join(home.env.HOME ?? "", "shed");
+  mkdirSync(join(shed, ".git"), { recursive: true });
+  const inShed = (...words: string[]) => home.runIn(shed, ...words, ...SAME);
+  const factHere = async () => {
+    const { out } = await inShed("facts", "--json");
+    return JSON.parse(out).facts.find(({ label }: { label: string }) => label === "PROJ.repo");
+  };
+  // The person has one on the same label.
+  await home.run("remember", "PROJ.repo", "the person's", "--person", ...SAME);
+  await inShed("remember", "PROJ.repo", "the shed's", "--origin", "read");
+  for (const words of [
+    ["pin", "PROJ.repo"],
+    ["review", "PROJ.repo", "--accept"],
+  ]) {
+    const { revision: _, updated_at: _at, ...was } = await factHere();
+    const [undo = ""] = undosIn((await inShed(...words)).out);
+    await runPrinted(undo);
+    const { revision: __, updated_at: __at, ...now } = await factHere();
+    assert.deepEqual({ pinned: false, ...now }, { pinned: false, ...was }, undo);
+  }
+  await home.run("forget", "PROJ.repo", "--person", ...SAME);
+  await inShed("forget", "PROJ.repo");
+  const [, back = ""] = /to get it back: (.*)/.exec((await inShed("recall", "PROJ.repo")).err) ?? [];
+  await runPrinted(back);
+  assert.equal((await inShed("recall", "PROJ.repo")).out, "the shed's\n");
 });
 
 const TOOLS: readonly (readonly [tool: string, input: () => Promise<object>])[] = [

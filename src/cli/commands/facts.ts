@@ -48,15 +48,15 @@ export const recall: Command = memoryCommand(
   },
 );
 
-async function whatBecame(
-  { memory, userId, project, sameMemory }: MemoryCall,
-  label: string,
-): Promise<string> {
-  const { revisions } = await orNoFact(memory.history(userId, label, { project }), userId, label);
+async function whatBecame(call: MemoryCall, label: string): Promise<string> {
+  const { memory, userId, project } = call;
+  const { revisions, place } = await orNoFact(memory.history(userId, label, { project }), userId, label);
   const [{ revision, ended, ended_at: endedAt } = {} as FactRevision] = revisions;
   if (endedAt === undefined) return "";
   const how = ended === "expired" ? "ended" : "was forgotten";
-  return `: it ${how} ${localTime(endedAt)}\nto get it back: ${sidebandCommand()} restore ${label} ${revision}${sameMemory}`;
+  const { program, options } = undoOf(call, place, project);
+  const back = `${program} restore ${shellQuote(label)} ${revision}${placeOption(place)}${options}`;
+  return `: it ${how} ${localTime(endedAt)}\nto get it back: ${back}`;
 }
 
 export const find: Command = memoryCommand(

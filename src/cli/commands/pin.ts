@@ -7,7 +7,7 @@ import { quotedValue } from "../../agent-side/written-line.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import type { Command } from "../command.ts";
 import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
-import { sidebandCommand } from "../printed-commands.ts";
+import { undoOf } from "../printed-commands.ts";
 
 export const pin: Command = memoryCommand(
   {
@@ -33,7 +33,7 @@ export const unpin: Command = memoryCommand(
 );
 
 async function setPin(call: MemoryCall, pinned: boolean): Promise<void> {
-  const { memory, userId, project, words, sameMemory, print } = call;
+  const { memory, userId, project, words, print } = call;
   const [label] = words;
   const fact = await orNoFact(memory.decode(userId, label, { project }), userId, label);
   const { value, revision, place, expires_at: expiresAt } = fact;
@@ -45,6 +45,7 @@ async function setPin(call: MemoryCall, pinned: boolean): Promise<void> {
   // Only the value that was read: another one is not written over.
   const terms = { scope: place, expiresAt, ifRevision: revision, writtenBy: WRITER };
   await memory.encode(userId, label, value, { project, ...terms, pinned });
-  const undo = `${sidebandCommand()} ${pinned ? "unpin" : "pin"} ${shellQuote(label)}${sameMemory}`;
+  const { program, options } = undoOf(call, place, project);
+  const undo = `${program} ${pinned ? "unpin" : "pin"} ${shellQuote(label)}${options}`;
   print(`${label}: ${state}, ${quotedValue(value)}; undo: ${undo}`, { label, value, pinned });
 }

@@ -57,7 +57,7 @@ async function listed(_call: MemoryCall, fact: StoredFact): Promise<string> {
 
 /** Only the value that was listed: another one is not written over. */
 async function acceptFact(call: MemoryCall, fact: StoredFact): Promise<string> {
-  const { memory, userId, project, sameMemory } = call;
+  const { memory, userId, project } = call;
   const { label, value, revision, place, expires_at: expiresAt } = fact;
   const options = { project, scope: place, expiresAt, ifRevision: revision, writtenBy: WRITER };
   await memory.encode(userId, label, value, { ...options, origin: "said" });
@@ -65,8 +65,9 @@ async function acceptFact(call: MemoryCall, fact: StoredFact): Promise<string> {
     ...(expiresAt === undefined ? [] : [`--until ${expiresAt}`]),
     ...(place === undefined ? [] : [`--scope ${place}`]),
   ].map((term) => ` ${term}`);
-  const back = `remember ${shellQuote(label)} ${shellQuote(value)} --origin read${terms.join("")}${sameMemory}`;
-  return `${label}: accepted ${quotedValue(value)}; undo: ${sidebandCommand()} ${back}`;
+  const { program, options: at } = undoOf(call, place, project);
+  const back = `remember ${shellQuote(label)} ${shellQuote(value)} --origin read${terms.join("")}${at}`;
+  return `${label}: accepted ${quotedValue(value)}; undo: ${program} ${back}`;
 }
 
 async function forgetFact(call: MemoryCall, { label, revision, place }: StoredFact): Promise<string> {
