@@ -122,7 +122,9 @@ test("recall says what became of a fact, and undo goes on to what can be taken b
   const gone = await run("recall", "HOBBY.choir", ...person);
   assert.equal(gone.status, 1);
   const [, back = ""] =
-    /it was forgotten \S+\nto get it back: .* restore (HOBBY\.choir \d+) --user olga --person\n$/.exec(gone.err) ?? [];
+    /it was forgotten \S+\nto get it back: .* restore (HOBBY\.choir \d+) --user olga --person\n$/.exec(
+      gone.err,
+    ) ?? [];
   assert.equal((await run("restore", ...back.split(" "), ...person)).status, 0);
   await run("forget", "HOBBY.choir", "--for-good", "--yes", ...person);
   assert.match(
