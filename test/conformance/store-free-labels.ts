@@ -153,14 +153,16 @@ export function storeFreeLabelsConformance(name: string, open: () => Promise<Sto
       const [renamed] = life?.facts ?? [];
       assert.deepEqual([renamed.sinceMs - NOW, renamed.updatedAtMs - NOW], [2, 1], "it was written before");
       const back = { kind: "rollback", within: "", dryRun: false, partial: false } as const;
-      for (const [toMs, description] of [
-        [NOW + 1, "who it is"],
-        [NOW, "its näme"],
+      // A label that is made again has its fact as it was; another description is written.
+      for (const [toMs, description, writtenMs] of [
+        [NOW + 1, "who it is", 1],
+        [NOW, "its näme", 10],
       ] as const) {
         await at(10, [{ ...back, toMs }], again);
         const labels = await again.readFreeLabels("acme", "ada", { prefix: "", limit: 9 });
         assert.deepEqual(rowsOf(labels, "label", "description", "uses"), [["PET.cat", description, 1]]);
-        assert.equal((await again.readFact(viewOf("ada"), "PET.cat"))?.value, "Tom");
+        const there = await again.readFact(viewOf("ada"), "PET.cat");
+        assert.deepEqual([there?.value, there!.updatedAtMs - NOW], ["Tom", writtenMs]);
       }
       await again.forgetUser("acme", "ada");
       assert.equal(await again.readLife("acme", "ada", { nowMs: NOW }), undefined);

@@ -119,7 +119,8 @@ export function* rollbackSteps(
   for (const [key, name] of names) {
     yield;
     const { fact, former } = wanted.get(key) ?? {};
-    const free = termsOf(memory, name.place, former);
+    // What moves there makes its label.
+    const free = moved.get(key) === undefined ? termsOf(memory, name.place, former) : undefined;
     const isThere = (present: FactRecord | undefined) => isAlike(present, fact) && free === undefined;
     const present = memory.live(name, nowMs);
     if (!isThere(present)) changes.push({ ...name, from: present?.value ?? null, to: fact?.value ?? null });
