@@ -161,8 +161,9 @@ export class Dispatcher {
       call.holdAnswer(answers, Buffer.byteLength(body));
       return answer;
     } catch (error) {
-      call.failure = failureOf(error, call, services.log);
-      return problemAnswer(call.failure, call, services.upgradeUrl);
+      const failure = failureOf(error, call, services.log);
+      call.failure = failure;
+      return problemAnswer(failure, call, services.upgradeUrl);
     }
   }
 
