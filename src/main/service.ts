@@ -49,7 +49,8 @@ export interface Service {
   readonly door: Door;
   /** Answers a request that came over no connection. */
   readonly dispatch: Dispatcher["dispatch"];
-  close(): Promise<void>;
+  /** @param keptMs how long connections are kept after their last use, for what their clients may be about to send */
+  close(keptMs?: number): Promise<void>;
 }
 
 /** One for the process, however many services it has. */
@@ -94,10 +95,10 @@ export async function startService(config: Config, options: ServiceOptions = {})
       url,
       door,
       dispatch: server.dispatcher.dispatch,
-      async close() {
+      async close(keptMs) {
         stopUpkeep();
         const timeoutMs = config.shutdownS * 1000;
-        await Promise.all([listening.close(timeoutMs), door.close(timeoutMs)]);
+        await Promise.all([listening.close(timeoutMs, keptMs), door.close(timeoutMs)]);
         await core.close();
         log.flush();
       },
