@@ -29,7 +29,7 @@ const LOCK_WAIT_MS = 250;
 /** After running requests were cut off: to close the store. */
 const CLOSE_GRACE_MS = 1_000;
 /** Clients that send one request after the other learn from an answer that their connection ends, and not from its loss. */
-const KEPT_MS = 1_000;
+const KEPT_MS = 500;
 
 /** Who starts a service: what it prints to be typed is about their memory. */
 export interface Person {
