@@ -6,7 +6,7 @@ import type { KeyView } from "../../contract/admin-schemas.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, CommandError, defineCommand, EXIT_OK, oneOf, UsageError } from "../command.ts";
 import { endMs, localTime } from "../moments.ts";
-import { limitText, table } from "../printed.ts";
+import { limitText, rightsText, table } from "../printed.ts";
 import { configOf, DATA_HELP, JSON_HELP } from "../shared-options.ts";
 
 const ID_LENGTH_MIN = 12;
@@ -198,22 +198,6 @@ async function findKey(owner: OwnerClient, name: string): Promise<KeyView> {
 async function fetchKeys(owner: OwnerClient, account?: string): Promise<KeyView[]> {
   const query = account === undefined ? "" : `?account=${encodeURIComponent(account)}`;
   return (await owner.json<{ keys: KeyView[] }>("GET", `/admin/keys${query}`)).keys;
-}
-
-/** Whose facts a key is for, and what it may do with them. */
-function rightsText({
-  user,
-  access,
-  groups,
-  write,
-}: Pick<KeyView, "user" | "access" | "groups" | "write">): string {
-  const who = user === null ? "all users" : `user ${JSON.stringify(user)}`;
-  return [
-    who,
-    ...(access === "read" ? ["reads only"] : []),
-    ...(groups === null ? [] : [groups]),
-    ...(write === null ? [] : [`writes ${write.join(" ")}`]),
-  ].join(", ");
 }
 
 function keyTable(keys: readonly KeyView[]): string {
