@@ -417,8 +417,11 @@ test("the tier of a key and the limit of an account are changed", () =>
     assert.equal((await run("keys", "change", id, "--data", data)).status, 2);
     const limited = await run("accounts", "limit", "acme", "100000", "--data", data);
     assert.equal(limited.out, 'all keys of account "acme" together: 100,000 facts a month\n');
+    const usage = await run("usage", "--data", data);
+    assert.match(usage.out, / {2}builder {2}0 {11}100,000 for all keys, 0 used\n$/);
     const none = await run("accounts", "limit", "acme", "none", "--data", data);
     assert.equal(none.out, 'all keys of account "acme" together: what their tiers allow\n');
+    assert.match((await run("usage", "--data", data)).out, / {2}builder {2}0 {11}500,000\n$/);
     assert.equal((await run("accounts", "limit", "acme", "many", "--data", data)).status, 2);
     assert.equal((await run("accounts", "limit", "nobody", "5", "--data", data)).status, 1);
   }));
