@@ -70,6 +70,16 @@ test("the age of a backup is asked only where there is one, and no backup is lat
   assert.ok(!withoutBackups.includes(LAST_BACKUP));
 });
 
+test("the operator's page names the label of block tasks that the metric has", () => {
+  const row = /`sideband_block_tasks_total` \| tasks by `(\w+)`: ([^|]*)/.exec(read("docs/OPERATIONS.md"));
+  assert.ok(row !== null);
+  const [, label, values] = row;
+  const samples = withoutBackups.matchAll(/^sideband_block_tasks_total\{(.*)\}/gm);
+  const results = [...samples].map(([, sample]) => new RegExp(`\\b${label}="(\\w+)"`).exec(sample)?.[1]);
+  assert.ok(results.length > 0);
+  for (const result of results) assert.ok(values.includes(`\`${result}\``), `${label} ${result}`);
+});
+
 test("each alert rule has the sentence of the operator's page that says what to do", () => {
   const rules = [...alerts.matchAll(/- alert: (\w+)\n.*?description: "([^\n]*)"\n/gs)];
   assert.equal(rules.length, alerts.match(/- alert:/g)?.length);
