@@ -13,6 +13,7 @@ import { DATA_FILE, nameStore, readStoreNote } from "../store/lmdb/data-folder.t
 import { copyFile, makeFolder, replaceFile } from "../store/lmdb/durable-files.ts";
 import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
+import { PRESENT_FORMAT } from "../store/lmdb/upgrade.ts";
 import type { Core } from "./core.ts";
 import { ERASE_AGAIN_FILE, erasuresFile, erasuresLeft, saveErasures } from "./erasure-list.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
@@ -101,9 +102,9 @@ export function restoreBackup(
   }
 }
 
-/** What is in a backup; throws if the folder holds none. */
+/** What is in a backup; throws if the folder holds none, or one of a newer release. */
 export function requireBackup(folder: string): NonNullable<ReturnType<typeof readStoreNote>> {
-  const note = readStoreNote(folder);
+  const note = readStoreNote(folder, PRESENT_FORMAT);
   if (note === undefined) throw new Failure("not_found", `${folder} holds no backup`);
   return note;
 }

@@ -8,6 +8,7 @@ import type { Config } from "../../config.ts";
 import { readBackupNote, requireBackup, restoreBackup } from "../../main/backup.ts";
 import { ERASURES_FILE, erasedSince } from "../../main/erasure-list.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
+import { hasMasterKey, missingMasterKey } from "../../main/secrets.ts";
 import { type Call, type Command, defineCommand, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { counted, ProgressLine } from "../printed.ts";
 import { configOf, DATA_HELP, JSON_HELP } from "../shared-options.ts";
@@ -79,6 +80,8 @@ ${DATA_HELP}`,
     const { lines, told } = erasuresFor(backup, named, config);
     restoreBackup(backup, config.dataFolder, { erasures: lines });
     console.log(`restored ${backup} to ${config.dataFolder}\n${told}`);
+    if (!hasMasterKey(config))
+      console.log(`${config.dataFolder} holds ${missingMasterKey(config.dataFolder)}`);
     console.log(
       "not in a backup: admin.token; put the old one into the folder, or the next start makes a new one",
     );
