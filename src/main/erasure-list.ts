@@ -10,7 +10,7 @@ import { dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import { erasuresIn, lineOf } from "../memory/erasure-lines.ts";
-import { eraseAgain } from "../memory/erasures.ts";
+import { eraseAgain, unreadableOf } from "../memory/erasures.ts";
 import type { KeyRing } from "../memory/key-ring.ts";
 import type { Store } from "../memory/ports.ts";
 import { makeFolder, replaceFile, syncPath } from "../store/lmdb/durable-files.ts";
@@ -69,10 +69,10 @@ export async function applyErasures(
     `erased again after the restore: ${erased} of ${erasures.length} noted erasures concerned this backup`,
   );
   // What was done is not done once more: whoever was erased may have come back by the next start.
-  const left = erasures.filter(({ keyId }) => services.keyRing.erasureKeyOf(keyId) === undefined);
+  const left = unreadableOf(erasures, services.keyRing);
   if (left.length > 0) {
     saveErasures(folder, left.map(lineOf));
-    const ids = [...new Set(left.map(({ keyId }) => keyId))].join(", ");
+    const ids = [...new Set(left.flatMap(({ marks }) => marks.map(({ keyId }) => keyId)))].join(", ");
     warn(
       `${left.length} noted erasures were made under a master key that is not here (their keys: ${ids}): put it into master.key, and start again; they stay in ${path} until then`,
     );

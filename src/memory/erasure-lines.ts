@@ -1,16 +1,22 @@
 /**
- * The lines of the list of erasures, each with a moment, the number of a master key, and keyed hashes of names:
+ * The lines of the list of erasures, each with a moment and, for each master key of that time, its number and keyed hashes of names:
  *
- *   MOMENT KEY HASH                    a person, a project or a worktree was erased
- *   MOMENT KEY HASH>HASH,…             what was at a place went to another: also into a project that is shared, or out of it
- *   MOMENT KEY HASH>HASH,… -VALUE,…    the same of one place without those inside it, where these values stayed
+ *   MOMENT KEY HASH…                    a person, a project or a worktree was erased
+ *   MOMENT KEY HASH>HASH,……             what was at a place went to another: also into a project that is shared, or out of it
+ *   MOMENT KEY HASH>HASH,… -VALUE,……    the same of one place without those inside it, where these values stayed
  *
  * A backup has what was moved at its old place. So what is erased makes every place wanted from which something had come
- * there before; the lines are read backwards for it, and no name is needed.
+ * there before; the lines are read backwards for it, and no name is needed. A move and an erasure meet under any key that both
+ * were noted with. Version 0.1.0 wrote one key in a line, and a line for each key of a move.
  */
 
 export interface Erasure {
   readonly atMs: number;
+  /** The same place under each master key of that time. */
+  readonly marks: readonly Mark[];
+}
+
+export interface Mark {
   /** The master key that its hash is made with. */
   readonly keyId: number;
   readonly hash: string;
@@ -19,77 +25,107 @@ export interface Erasure {
 }
 
 /** What was at a place has gone elsewhere. */
-interface NotedMove extends Omit<Erasure, "except"> {
+interface NotedMove {
+  readonly atMs: number;
+  readonly marks: readonly MoveMark[];
+}
+
+export interface MoveMark extends Omit<Mark, "except"> {
   /** The other place, and what that is inside of. */
   readonly to: readonly string[];
   /** Values that have stayed, where the place alone was moved. */
   readonly staying?: ReadonlySet<string> | undefined;
 }
 
-const LINE = /^(\S{1,30}) (\d{1,3}) ([0-9a-f]{64})(?:>([0-9a-f,]+))?(?: -([0-9a-f,]*))?$/;
+const LINE = /^(\S{1,30})((?: \d{1,3} [0-9a-f]{64}(?:>[0-9a-f,]+)?(?: -[0-9a-f,]*)?)+)$/;
+const MARK = / (\d{1,3}) ([0-9a-f]{64})(?:>([0-9a-f,]+))?(?: -([0-9a-f,]*))?/g;
 
 /** What is to be erased by the lines of a list from a moment on, each place once; a last line that was cut off is none. */
 export function erasuresIn(text: string, sinceMs = 0): Erasure[] {
   const lines = text.split("\n").flatMap((line) => entryOf(line) ?? []);
   const wanted = new Map<string, Erasure>();
+  /** The names in `wanted` that have a mark. */
+  const marked = new Map<string, Set<string>>();
   const want = (erasure: Erasure) => {
-    const name = hashNameOf(erasure);
+    const names = erasure.marks.map(nameOf);
+    const name = names.join();
     const known = wanted.get(name);
-    wanted.set(name, known === undefined ? erasure : { ...erasure, except: inBoth(known, erasure) });
+    wanted.set(name, known === undefined ? erasure : inBoth(known, erasure));
+    for (const mark of names) marked.set(mark, (marked.get(mark) ?? new Set()).add(name));
   };
   // At the same moment the erasure counts as the later one: nothing may come back.
-  const order = ({ to }: Partial<NotedMove>) => Number(to === undefined);
+  const order = (entry: Erasure | NotedMove) => Number(!isMove(entry));
   const entries = lines
     .filter(({ atMs }) => atMs >= sinceMs)
     .sort((a, b) => a.atMs - b.atMs || order(a) - order(b));
   for (const entry of entries.reverse()) {
-    if (!("to" in entry)) {
+    if (!isMove(entry)) {
       want(entry);
       continue;
     }
-    const { keyId, hash, to, staying } = entry;
-    for (const target of to) {
-      const erased = wanted.get(hashNameOf({ keyId, hash: target }));
-      if (erased !== undefined) want({ ...erased, hash, except: inEither(erased.except, staying) });
-    }
+    const targets = entry.marks.flatMap(({ keyId, to }) => to.map((hash) => nameOf({ keyId, hash })));
+    const erased = new Set(targets.flatMap((target) => [...(marked.get(target) ?? [])]));
+    for (const name of erased) want(beforeMove(wanted.get(name)!, entry));
   }
   return [...wanted.values()].reverse();
 }
 
-export function lineOf({ atMs, keyId, hash, except }: Erasure): string {
-  return `${new Date(atMs).toISOString()} ${keyId} ${hash}${exceptionOf(except)}`;
+export function lineOf({ atMs, marks }: Erasure): string {
+  const all = marks.map(({ keyId, hash, except }) => `${keyId} ${hash}${exceptionOf(except)}`);
+  return `${new Date(atMs).toISOString()} ${all.join(" ")}`;
 }
 
-export function lineOfMove({ atMs, keyId, hash, to, staying }: NotedMove): string {
-  return `${new Date(atMs).toISOString()} ${keyId} ${hash}>${to.join(",")}${exceptionOf(staying)}`;
+export function lineOfMove({ atMs, marks }: NotedMove): string {
+  const all = marks.map(
+    ({ keyId, hash, to, staying }) => `${keyId} ${hash}>${to.join(",")}${exceptionOf(staying)}`,
+  );
+  return `${new Date(atMs).toISOString()} ${all.join(" ")}`;
+}
+
+/** Whether nothing at the place was left, nor inside it. */
+export function isWhole({ marks }: Erasure): boolean {
+  return marks.every(({ except }) => except === undefined);
+}
+
+function isMove(entry: Erasure | NotedMove): entry is NotedMove {
+  return "to" in entry.marks[0]!;
 }
 
 function entryOf(line: string): Erasure | NotedMove | undefined {
-  const [, at, key, hash, to, values] = LINE.exec(line) ?? [];
-  if (at === undefined || hash === undefined) return undefined;
-  const known = { atMs: Date.parse(at), keyId: Number(key), hash };
-  const but = values === undefined ? undefined : new Set(values.split(",").filter(Boolean));
-  return to === undefined ? { ...known, except: but } : { ...known, to: to.split(","), staying: but };
+  const [, at, rest] = LINE.exec(line) ?? [];
+  if (at === undefined || rest === undefined) return undefined;
+  const marks = [...rest.matchAll(MARK)].map(([, key, hash, to, values]) => {
+    const known = { keyId: Number(key), hash: hash! };
+    const but = values === undefined ? undefined : new Set(values.split(",").filter(Boolean));
+    return to === undefined ? { ...known, except: but } : { ...known, to: to.split(","), staying: but };
+  });
+  return { atMs: Date.parse(at), marks } as Erasure | NotedMove;
 }
 
 function exceptionOf(values: ReadonlySet<string> | undefined): string {
   return values === undefined ? "" : ` -${[...values].join(",")}`;
 }
 
-function hashNameOf({ keyId, hash }: Pick<Erasure, "keyId" | "hash">): string {
+function nameOf({ keyId, hash }: Pick<Mark, "keyId" | "hash">): string {
   return `${keyId} ${hash}`;
 }
 
-/** What two erasures of one place both leave. */
-function inBoth(
-  { except: a }: Pick<Erasure, "except">,
-  { except: b }: Pick<Erasure, "except">,
-): Erasure["except"] {
-  if (a === undefined || b === undefined) return undefined;
-  return new Set([...a].filter((value) => b.has(value)));
+/** Two erasures of one place, with the same marks: it leaves what both leave. */
+function inBoth(one: Erasure, other: Erasure): Erasure {
+  const isAll = isWhole(one) || isWhole(other);
+  const marks = one.marks.map(({ keyId, hash, except }, i) => {
+    const both = [...(except ?? [])].filter((value) => other.marks[i]?.except?.has(value));
+    return { keyId, hash, except: isAll ? undefined : new Set(both) };
+  });
+  return { ...one, marks };
 }
 
-function inEither(a: Erasure["except"], b: Erasure["except"]): Erasure["except"] {
-  if (a === undefined || b === undefined) return a ?? b;
-  return new Set([...a, ...b]);
+/** The same erasure at the place where it was before a move; what only one of the keys can tell is not left. */
+function beforeMove(erased: Erasure, move: NotedMove): Erasure {
+  const marks = move.marks.map(({ keyId, hash, staying }) => {
+    const except = erased.marks.find((mark) => mark.keyId === keyId)?.except;
+    const isAll = isWhole(erased) && staying === undefined;
+    return { keyId, hash, except: isAll ? undefined : new Set([...(except ?? []), ...(staying ?? [])]) };
+  });
+  return { ...erased, marks };
 }

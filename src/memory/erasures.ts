@@ -9,7 +9,7 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
-import { type Erasure, lineOf, lineOfMove } from "./erasure-lines.ts";
+import { type Erasure, isWhole, lineOf, lineOfMove } from "./erasure-lines.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
 import type { EarlierFact, MoveChange, Store, WriteRequest } from "./ports.ts";
@@ -57,8 +57,8 @@ export function notedErasures(
     return work.finally(() => underWay.delete(work));
   };
   const noted = <T>(names: Names, erase: () => Promise<T>): Promise<T> => {
-    const { id, key } = keyRing.erasureKey;
-    const erasure = { atMs: clock.now(), keyId: id, hash: hashOf(key, names) };
+    const marks = keyRing.erasureKeys.map(({ id, key }) => ({ keyId: id, hash: hashOf(key, names) }));
+    const erasure = { atMs: clock.now(), marks };
     erasing.add(erasure);
     const work = addLines([lineOf(erasure)], "erased").then(erase);
     return tracked(work.finally(() => erasing.delete(erasure)));
@@ -69,16 +69,14 @@ export function notedErasures(
     const atMs = clock.now();
     // Whichever comes first: what is erased meanwhile counts as erased after the move.
     const again = [...erasing].map((erasure) => lineOf({ ...erasure, atMs }));
-    const lines = keyRing.erasureKeys.flatMap(({ id: keyId, key }) => {
-      return moves.map(({ from, to, staying }) =>
-        lineOfMove({
-          atMs,
-          keyId,
-          hash: hashOf(key, from),
-          to: to.map((names) => hashOf(key, names)),
-          staying: staying && new Set(staying.map((value) => hashOfValue(key, request.account, value))),
-        }),
-      );
+    const lines = moves.map(({ from, to, staying }) => {
+      const marks = keyRing.erasureKeys.map(({ id: keyId, key }) => ({
+        keyId,
+        hash: hashOf(key, from),
+        to: to.map((names) => hashOf(key, names)),
+        staying: staying && new Set(staying.map((value) => hashOfValue(key, request.account, value))),
+      }));
+      return lineOfMove({ atMs, marks });
     });
     await addLines([...lines, ...again], "moved");
   };
@@ -165,26 +163,18 @@ export async function eraseAgain(
   { store, keyRing, clock }: { store: Store; keyRing: KeyRing; clock: Clock },
   erasures: readonly Erasure[],
 ): Promise<ErasureReport> {
-  const keys = new Map(
-    erasures.flatMap(({ keyId }) => keyRing.erasureKeyOf(keyId) ?? []).map((one) => [one.id, one.key]),
-  );
-  const wanted = new Map(erasures.map((erasure) => [erasure.hash, erasure]));
-  const wantedOf = (...names: Names) => {
-    const found = [...keys.values()].flatMap((key) => wanted.get(hashOf(key, names)) ?? []);
-    return found.find(({ except }) => except === undefined) ?? found[0];
-  };
+  const { keys, wantedOf, isLeft } = wantedBy(erasures, keyRing);
   const erased = new Set<string>();
   /** Whether all of it is erased. */
   const erase = async (...names: [account: string, userId: string, place?: Place]) => {
-    const erasure = wantedOf(...names.filter((name) => name !== undefined));
-    if (erasure === undefined) return false;
-    const { keyId, except } = erasure;
-    const isFound =
-      except === undefined
-        ? (await store.forgetUser(...names)) !== undefined
-        : await forgetBut(names, (value) => except.has(hashOfValue(keys.get(keyId)!, names[0], value)));
+    const found = wantedOf(...names.filter((name) => name !== undefined));
+    if (found === undefined) return false;
+    const isAll = found.some(isWhole);
+    const isFound = isAll
+      ? (await store.forgetUser(...names)) !== undefined
+      : await forgetBut(names, (value) => found.every((erasure) => isLeft(erasure, names[0], value)));
     if (isFound) erased.add(names.join("\0"));
-    return except === undefined;
+    return isAll;
   };
   /** At a place, without those inside it; a shared project has one place. */
   const forgetBut = async (
@@ -240,7 +230,35 @@ export async function eraseAgain(
     for (const { account, user, grant } of await store.listKeys())
       if (user !== null && grant !== undefined) await erase(account, user);
   }
-  return { erased: erased.size, unreadable: erasures.filter(({ keyId }) => !keys.has(keyId)).length };
+  return { erased: erased.size, unreadable: unreadableOf(erasures, keyRing).length };
+}
+
+function wantedBy(erasures: readonly Erasure[], keyRing: KeyRing) {
+  const all = erasures.flatMap(({ marks }) => marks);
+  const keys = new Map(
+    all.flatMap(({ keyId }) => keyRing.erasureKeyOf(keyId) ?? []).map((one) => [one.id, one.key]),
+  );
+  const wanted = new Map<string, Set<Erasure>>();
+  for (const erasure of erasures)
+    for (const { hash } of erasure.marks) wanted.set(hash, (wanted.get(hash) ?? new Set()).add(erasure));
+  /** Undefined where nothing has these names. */
+  const wantedOf = (...names: Names) => {
+    const found = [...keys.values()].flatMap((key) => [...(wanted.get(hashOf(key, names)) ?? [])]);
+    return found.length === 0 ? undefined : found;
+  };
+  /** Whether an erasure leaves a value at its place. */
+  const isLeft = ({ marks }: Erasure, account: string, value: LabelValue) =>
+    marks.some(
+      ({ keyId, except }) => keys.has(keyId) && except?.has(hashOfValue(keys.get(keyId)!, account, value)),
+    );
+  return { keys, wantedOf, isLeft };
+}
+
+/** Noted under none of the master keys that are here. */
+export function unreadableOf(erasures: readonly Erasure[], keyRing: KeyRing): Erasure[] {
+  return erasures.filter(({ marks }) =>
+    marks.every(({ keyId }) => keyRing.erasureKeyOf(keyId) === undefined),
+  );
 }
 
 // Neither accounts, nor user ids, nor places hold U+0000.

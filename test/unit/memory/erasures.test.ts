@@ -152,7 +152,7 @@ test("a name that a restored backup has in what is shared goes again, also of on
   for (const userId of ["ada", "kay", "lin"]) await disown(services, ACCOUNT, userId);
   await noted.forgetUser(ACCOUNT, "ada");
   const erasures = erasuresIn(lines.join(""));
-  assert.deepEqual(new Set(erasures.map(({ hash }) => hash)).size, 3);
+  assert.deepEqual(new Set(erasures.map(({ marks }) => marks[0]?.hash)).size, 3);
   await store.forgetUser(ACCOUNT, team);
   await writeAll();
   assert.deepEqual(await eraseAgain({ store, keyRing, clock }, erasures), { erased: 3, unreadable: 0 });
