@@ -40,9 +40,12 @@ export interface MoveMark extends Omit<Mark, "except"> {
 const LINE = /^(\S{1,30})((?: \d{1,3} [0-9a-f]{64}(?:>[0-9a-f,]+)?(?: -[0-9a-f,]*)?)+)$/;
 const MARK = / (\d{1,3}) ([0-9a-f]{64})(?:>([0-9a-f,]+))?(?: -([0-9a-f,]*))?/g;
 
-/** What is to be erased by the lines of a list from a moment on, each place once; a last line that was cut off is none. */
-export function erasuresIn(text: string, sinceMs = 0): Erasure[] {
-  const lines = text.split("\n").flatMap((line) => entryOf(line) ?? []);
+/** Lines that were noted at once may stand in either order. */
+const AT_ONCE_MS = 10_000;
+const LATER_MS = 0.001;
+
+/** What is to be erased by the lines of lists, each place once; a last line that was cut off is none. */
+export function erasuresIn(...lists: readonly string[]): Erasure[] {
   const wanted = new Map<string, Erasure>();
   /** The names in `wanted` that have a mark. */
   const marked = new Map<string, Set<string>>();
@@ -55,9 +58,7 @@ export function erasuresIn(text: string, sinceMs = 0): Erasure[] {
   };
   // At the same moment the erasure counts as the later one: nothing may come back.
   const order = (entry: Erasure | NotedMove) => Number(!isMove(entry));
-  const entries = lines
-    .filter(({ atMs }) => atMs >= sinceMs)
-    .sort((a, b) => a.atMs - b.atMs || order(a) - order(b));
+  const entries = lists.flatMap(entriesOf).sort((a, b) => a.atMs - b.atMs || order(a) - order(b));
   for (const entry of entries.reverse()) {
     if (!isMove(entry)) {
       want(entry);
@@ -68,6 +69,12 @@ export function erasuresIn(text: string, sinceMs = 0): Erasure[] {
     for (const name of erased) want(beforeMove(wanted.get(name)!, entry));
   }
   return [...wanted.values()].reverse();
+}
+
+/** The lines of a list that were noted from a moment on. */
+export function linesSince(list: string, sinceMs: number): string {
+  const lines = list.split("\n").filter((line) => (entryOf(line)?.atMs ?? 0) >= sinceMs);
+  return lines.join("\n");
 }
 
 export function lineOf({ atMs, marks }: Erasure): string {
@@ -91,15 +98,30 @@ function isMove(entry: Erasure | NotedMove): entry is NotedMove {
   return "to" in entry.marks[0]!;
 }
 
+/** In the order in which they were noted: a line is later than those above it, also where the clock was set back. */
+function entriesOf(list: string): (Erasure | NotedMove)[] {
+  let lastMs = 0;
+  let isBehind = false;
+  return list.split("\n").flatMap((line) => {
+    const entry = entryOf(line);
+    if (entry === undefined) return [];
+    isBehind = entry.atMs < lastMs - (isBehind ? 0 : AT_ONCE_MS);
+    const atMs = isBehind ? lastMs + LATER_MS : entry.atMs;
+    lastMs = Math.max(lastMs, atMs);
+    return { ...entry, atMs };
+  });
+}
+
 function entryOf(line: string): Erasure | NotedMove | undefined {
   const [, at, rest] = LINE.exec(line) ?? [];
-  if (at === undefined || rest === undefined) return undefined;
+  const atMs = Date.parse(at ?? "");
+  if (rest === undefined || Number.isNaN(atMs)) return undefined;
   const marks = [...rest.matchAll(MARK)].map(([, key, hash, to, values]) => {
     const known = { keyId: Number(key), hash: hash! };
     const but = values === undefined ? undefined : new Set(values.split(",").filter(Boolean));
     return to === undefined ? { ...known, except: but } : { ...known, to: to.split(","), staying: but };
   });
-  return { atMs: Date.parse(at), marks } as Erasure | NotedMove;
+  return { atMs, marks } as Erasure | NotedMove;
 }
 
 function exceptionOf(values: ReadonlySet<string> | undefined): string {

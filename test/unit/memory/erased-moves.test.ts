@@ -26,8 +26,8 @@ async function setUp(context: TestContext) {
   const store = await temporaryStore(context);
   let nowMs = Date.parse("2026-11-18T20:00:00Z");
   const clock = { now: () => nowMs };
-  const later = () => {
-    nowMs += 1_000;
+  const later = (ms = 1_000) => {
+    nowMs += ms;
   };
   const keyRing = ringOf(7);
   const lines: string[] = [];
@@ -46,15 +46,14 @@ interface Given {
   readonly noted: Store;
   readonly under: (ring: KeyRing) => Store;
   readonly lines: string[];
-  readonly later: () => void;
+  readonly later: (ms?: number) => void;
 }
 
 /** What a restored backup has left of a user, in the form PLACE LABEL=VALUE, when what was done after it is erased again. */
 async function leftInBackup(
   context: TestContext,
   done: (given: Given) => Promise<void>,
-  ofUser = "ada",
-  keyRing = ringOf(7),
+  { ofUser = "ada", keyRing = ringOf(7), isOneList = false } = {},
 ) {
   const { store, clock, later, lines, under, noted } = await setUp(context);
   const own = ["", "path", "path/tree", "tent"].map((place) => set(place, "PROJ.goal", place || "own"));
@@ -69,7 +68,12 @@ async function leftInBackup(
   const options = { create: false, queueMax: 100, metrics: new Metrics() };
   const restored = await LmdbStore.open({ folder: join(folder, "backup"), ...options });
   // From the lists of several nodes in any order, and as it is sent to one of them.
-  const erasures = erasuresIn(erasuresIn(lines.toReversed().join("")).map(lineOf).join("\n"));
+  const lists = isOneList ? [lines.join("")] : lines.toReversed();
+  const erasures = erasuresIn(
+    erasuresIn(...lists)
+      .map(lineOf)
+      .join("\n"),
+  );
   const report = await eraseAgain({ store: restored, keyRing, clock }, erasures);
   const again = await eraseAgain({ store: restored, keyRing, clock }, erasures);
   assert.deepEqual(again, { ...report, erased: 0 }, "it may be repeated");
@@ -158,8 +162,7 @@ test("a move and an erasure meet also where the master key was rotated between t
           later();
           await under(ringOf(-7, -8, 9)).forgetUser(ACCOUNT, "ada", "weft");
         },
-        "ada",
-        readable,
+        { keyRing: readable },
       );
       assert.deepEqual(left, unreadable === 0 ? WITHOUT_PATH : EVERYTHING);
       if (version === "now") assert.equal(report.unreadable > 0, unreadable > 0);
@@ -173,13 +176,33 @@ test("a move and an erasure meet also where the master key was rotated between t
       later();
       await under(ringOf(-7, 8)).forgetUser(ACCOUNT, projectUser("path"));
     },
-    "ada",
-    ringOf(-7, 8),
+    { keyRing: ringOf(-7, 8) },
   );
   assert.deepEqual(
     left,
     EVERYTHING.filter((fact) => fact !== "path PROJ.goal=path"),
   );
+});
+
+test("a move comes before what was erased behind it in the list, also where the clock was set back between them", async (context) => {
+  for (const [steps, expected] of [
+    [["move", "erase"], WITHOUT_PATH],
+    [["erase", "move"], EVERYTHING],
+  ] as const) {
+    const { left } = await leftInBackup(
+      context,
+      async ({ noted, later }) => {
+        await write(noted, "ada", set("loom", "PROJ.goal", "another"));
+        for (const step of steps) {
+          if (step === "erase") await noted.forgetUser(ACCOUNT, "ada", "loom");
+          else await write(noted, "ada", moved("path", "loom"));
+          later(-3_600_000);
+        }
+      },
+      { isOneList: true },
+    );
+    assert.deepEqual(left, expected);
+  }
 });
 
 test("what was erased before a move, or elsewhere, or was never moved, stays in a restored backup", async (context) => {
