@@ -8,12 +8,13 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { TIME_MS_MAX } from "../base/limits.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import { type Erasure, isWhole, lineOf, lineOfMove } from "./erasure-lines.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
 import type { EarlierFact, MoveChange, Store, WriteRequest } from "./ports.ts";
-import type { Place } from "./records.ts";
+import type { AuditQuery, PersonName, Place } from "./records.ts";
 import { isShared, projectOfPlace, projectOfUser, projectUser } from "./shared-places.ts";
 import { StoreLayer } from "./store-layer.ts";
 
@@ -27,6 +28,7 @@ export interface ErasureReport {
 /** Hexadecimal digits: enough to tell the values of a place. */
 const VALUE_HASH_LENGTH = 16;
 const CHANGES_AT_ONCE = 500;
+const NOTES_AT_ONCE = 500;
 
 export interface NotedErasuresOptions {
   readonly keyRing: KeyRing;
@@ -150,12 +152,15 @@ async function valuesAt(store: Store, account: string, userId: string, place: Pl
   return [...(life?.facts ?? []), ...(life?.earlier ?? [])];
 }
 
-/** In what was allowed to an application, or among the members of a project. */
+/** In what was allowed to an application, among the members of a project, or in the audit. */
 async function hasName(store: Store, account: string, userId: string): Promise<boolean> {
   const projects = await store.readProjects(account);
   if (projects.some(({ members }) => members?.includes(userId))) return true;
   const keys = await store.listKeys(account);
-  return keys.some(({ user, grant }) => user === userId && grant !== undefined);
+  if (keys.some(({ user, grant }) => user === userId && grant !== undefined)) return true;
+  const person = { name: userId, hashes: [] };
+  const newest = { account, person, sinceMs: 0, before: { atMs: TIME_MS_MAX }, limit: 1 };
+  return (await store.audit.read(newest)).length > 0;
 }
 
 /** Forgets again whom the entries name. */
@@ -229,8 +234,27 @@ export async function eraseAgain(
         for (const member of members ?? []) await erase(account, member);
     for (const { account, user, grant } of await store.listKeys())
       if (user !== null && grant !== undefined) await erase(account, user);
+    // Or may stand in the audit alone.
+    for await (const { account, name } of namesInAudit(store))
+      if (await erase(account, name)) erased.add([account, name].join("\0"));
   }
   return { erased: erased.size, unreadable: unreadableOf(erasures, keyRing).length };
+}
+
+/** Each name once. */
+async function* namesInAudit(store: Store): AsyncGenerator<PersonName> {
+  const seen = new Set<string>();
+  for (let before: AuditQuery["before"] = { atMs: TIME_MS_MAX }; ; ) {
+    const notes = await store.audit.read({ sinceMs: 0, before, limit: NOTES_AT_ONCE });
+    for (const person of notes.flatMap(({ names }) => names)) {
+      const name = [person.account, person.name].join("\0");
+      if (!seen.has(name)) yield person;
+      seen.add(name);
+    }
+    const last = notes.at(-1);
+    if (last === undefined || notes.length < NOTES_AT_ONCE) return;
+    before = { atMs: last.entry.atMs, id: last.entry.id };
+  }
 }
 
 function wantedBy(erasures: readonly Erasure[], keyRing: KeyRing) {
