@@ -1,9 +1,10 @@
 /**
- * The lines of the list of erasures, each with a moment and, for each master key of that time, its number and keyed hashes of names:
+ * The lines of the list of erasures, each with a moment, the number of a master key, and keyed hashes of names; the same
+ * follows in the line for each other master key of that time:
  *
- *   MOMENT KEY HASH…                    a person, a project or a worktree was erased
- *   MOMENT KEY HASH>HASH,……             what was at a place went to another: also into a project that is shared, or out of it
- *   MOMENT KEY HASH>HASH,… -VALUE,……    the same of one place without those inside it, where these values stayed
+ *   MOMENT KEY HASH                    a person, a project or a worktree was erased
+ *   MOMENT KEY HASH>HASH,…             what was at a place went to another: also into a project that is shared, or out of it
+ *   MOMENT KEY HASH>HASH,… -VALUE,…    the same of one place without those inside it, where these values stayed
  *
  * A backup has what was moved at its old place. So what is erased makes every place wanted from which something had come
  * there before; the lines are read backwards for it, and no name is needed. A move and an erasure meet under any key that both
@@ -13,10 +14,10 @@
 export interface Erasure {
   readonly atMs: number;
   /** The same place under each master key of that time. */
-  readonly marks: readonly Mark[];
+  readonly marks: readonly PlaceMark[];
 }
 
-export interface Mark {
+export interface PlaceMark {
   /** The master key that its hash is made with. */
   readonly keyId: number;
   readonly hash: string;
@@ -30,7 +31,7 @@ interface NotedMove {
   readonly marks: readonly MoveMark[];
 }
 
-export interface MoveMark extends Omit<Mark, "except"> {
+export interface MoveMark extends Omit<PlaceMark, "except"> {
   /** The other place, and what that is inside of. */
   readonly to: readonly string[];
   /** Values that have stayed, where the place alone was moved. */
@@ -50,7 +51,7 @@ export function erasuresIn(...lists: readonly string[]): Erasure[] {
   /** The names in `wanted` that have a mark. */
   const marked = new Map<string, Set<string>>();
   const want = (erasure: Erasure) => {
-    const names = erasure.marks.map(nameOf);
+    const names = erasure.marks.map(markName);
     const name = names.join();
     const known = wanted.get(name);
     wanted.set(name, known === undefined ? erasure : inBoth(known, erasure));
@@ -64,7 +65,7 @@ export function erasuresIn(...lists: readonly string[]): Erasure[] {
       want(entry);
       continue;
     }
-    const targets = entry.marks.flatMap(({ keyId, to }) => to.map((hash) => nameOf({ keyId, hash })));
+    const targets = entry.marks.flatMap(({ keyId, to }) => to.map((hash) => markName({ keyId, hash })));
     const erased = new Set(targets.flatMap((target) => [...(marked.get(target) ?? [])]));
     for (const name of erased) want(beforeMove(wanted.get(name)!, entry));
   }
@@ -90,7 +91,7 @@ export function lineOfMove({ atMs, marks }: NotedMove): string {
 }
 
 /** Whether nothing at the place was left, nor inside it. */
-export function isWhole({ marks }: Erasure): boolean {
+export function erasesAll({ marks }: Erasure): boolean {
   return marks.every(({ except }) => except === undefined);
 }
 
@@ -128,13 +129,13 @@ function exceptionOf(values: ReadonlySet<string> | undefined): string {
   return values === undefined ? "" : ` -${[...values].join(",")}`;
 }
 
-function nameOf({ keyId, hash }: Pick<Mark, "keyId" | "hash">): string {
+function markName({ keyId, hash }: Pick<PlaceMark, "keyId" | "hash">): string {
   return `${keyId} ${hash}`;
 }
 
 /** Two erasures of one place, with the same marks: it leaves what both leave. */
 function inBoth(one: Erasure, other: Erasure): Erasure {
-  const isAll = isWhole(one) || isWhole(other);
+  const isAll = erasesAll(one) || erasesAll(other);
   const marks = one.marks.map(({ keyId, hash, except }, i) => {
     const both = [...(except ?? [])].filter((value) => other.marks[i]?.except?.has(value));
     return { keyId, hash, except: isAll ? undefined : new Set(both) };
@@ -146,7 +147,7 @@ function inBoth(one: Erasure, other: Erasure): Erasure {
 function beforeMove(erased: Erasure, move: NotedMove): Erasure {
   const marks = move.marks.map(({ keyId, hash, staying }) => {
     const except = erased.marks.find((mark) => mark.keyId === keyId)?.except;
-    const isAll = isWhole(erased) && staying === undefined;
+    const isAll = erasesAll(erased) && staying === undefined;
     return { keyId, hash, except: isAll ? undefined : new Set([...(except ?? []), ...(staying ?? [])]) };
   });
   return { ...erased, marks };

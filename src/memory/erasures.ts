@@ -10,7 +10,7 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { TIME_MS_MAX } from "../base/limits.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
-import { type Erasure, isWhole, lineOf, lineOfMove } from "./erasure-lines.ts";
+import { type Erasure, erasesAll, lineOf, lineOfMove } from "./erasure-lines.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
 import type { EarlierFact, MoveChange, Store, WriteRequest } from "./ports.ts";
@@ -174,7 +174,7 @@ export async function eraseAgain(
   const erase = async (...names: [account: string, userId: string, place?: Place]) => {
     const found = wantedOf(...names.filter((name) => name !== undefined));
     if (found === undefined) return false;
-    const isAll = found.some(isWhole);
+    const isAll = found.some(erasesAll);
     const isFound = isAll
       ? (await store.forgetUser(...names)) !== undefined
       : await forgetBut(names, (value) => found.every((erasure) => isLeft(erasure, names[0], value)));
