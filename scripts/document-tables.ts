@@ -154,7 +154,6 @@ function limitRows(): Row[] {
     ],
     ["projects and worktrees of a person that have facts", count(PLACES_MAX)],
     ["labels of a person at all places, with those that have only earlier values", count(KEPT_LABELS_MAX)],
-    ["labels of a person at all places, with those that have only earlier values", count(KEPT_LABELS_MAX)],
     ["`Idempotency-Key`", `1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} visible ASCII characters`],
     ["body", sizeText(BODY_BYTES_MAX)],
     ...bodies,

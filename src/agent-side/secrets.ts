@@ -44,7 +44,7 @@ export function sanitizeValue(value: string, allowed: boolean | "doubtful" = fal
   if (secret.isDoubt)
     throw new RefusedValueError(
       "secret_doubted",
-      `This may be ${secret.what}: nothing was kept. Leave it out; if it is none, the user can store it with sideband remember.`,
+      `This may be ${secret.what}: nothing was kept. Leave it out; if it is none, the user can store it with sideband remember at a terminal.`,
     );
   throw new RefusedValueError(
     "secret_refused",

@@ -130,7 +130,7 @@ export function immediateOutput(input: HookInput, host: HookHost): string {
 function askAtEnd({ transcriptPath, stopHookActive }: HookInput): string {
   if (transcriptPath === undefined || stopHookActive) return "";
   const { text: transcript } = transcriptEnd(transcriptPath);
-  const messages = transcript.split('"role":"assistant"').length - 1;
+  const messages = transcript.match(/"role":\s?"assistant"/g)?.length ?? 0;
   if (messages < LONG_SESSION_MESSAGES || transcript.includes(ASKED_BEFORE_END)) return "";
   return JSON.stringify({ decision: "block", reason: STORE_BEFORE_END });
 }

@@ -33,6 +33,13 @@ export interface FailureExtra {
   readonly place?: string | undefined;
 }
 
+/** Why a call is refused, or has failed: a failure, or an error that another protocol names. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly extra?: FailureExtra;
+}
+
 /** A fault of a setting, a data folder or a database. The message is for the operator. */
 export class OperatorError extends Error {
   override name = "OperatorError";

@@ -17,6 +17,7 @@ import { READER_FORMAT_VERSION } from "../reader/codebook.ts";
 import { BlockError } from "./errors.ts";
 import { blockKeyOf, keyRings } from "./keys.ts";
 import { loadReader, type ModelOptions } from "./model.ts";
+import { checkOptions } from "./options.ts";
 
 /** Values by label: one of the 40 standard ones, or any other of the form GROUP.name. */
 export type Facts = Readonly<Record<string, string>>;
@@ -75,6 +76,7 @@ const KNOWN_CODEBOOKS = [READER_TO_COME, PLAIN_CODEBOOK];
 
 /** Seals facts into a block, `[MEM] … [/MEM]`: 512 words, 516 tokens. The same call gives the same block. */
 export async function seal(options: SealOptions): Promise<string> {
+  checkOptions(options, "facts");
   const { facts, after, compress = true } = options;
   const userId = boundUser(options.user);
   const key = blockKeyOf(options.key);
@@ -100,11 +102,12 @@ export async function seal(options: SealOptions): Promise<string> {
 
 /** Finds the newest block of a user in a text and opens it, mending what is missing or wrong. */
 export async function open(options: OpenOptions): Promise<Opened> {
+  checkOptions(options, "text");
   const { text, key } = options;
   const userId = boundUser(options.user);
   const keys = typeof key === "string" ? [key] : key;
-  if (keys.length === 0) throw new BlockError("invalid_key", "give the key that the block was sealed with");
-  if (typeof text !== "string") throw new TypeError("`text` must be a string");
+  if (!Array.isArray(keys) || keys.length === 0)
+    throw new BlockError("invalid_key", "give the key that the block was sealed with, or a list of keys");
   const results = keyRings(keys).map((ring) => newestOf(text, ring, userId, options));
   const opened = (await Promise.all(results)).filter((result) => result.ok);
   const newest = opened.sort((a, b) => b.counter - a.counter).at(0);

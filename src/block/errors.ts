@@ -1,6 +1,8 @@
 /** What the caller did wrong, as one class with a stable code. A block that cannot be read is an answer, not an error. */
 
 export type BlockErrorCode =
+  /** An option is missing, has another name or another kind of value. */
+  | "invalid_option"
   /** The key is not one that `newKey()` makes. */
   | "invalid_key"
   | "invalid_user"

@@ -3,13 +3,16 @@
  * errors in the words of a terminal: the service speaks of requests, a person uses settings and options.
  */
 
+import { hostGroups } from "../agent-side/host-groups.ts";
 import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { RefusedValueError } from "../agent-side/secrets.ts";
 import { openProject } from "../agents/project.ts";
-import { LABEL_FORM, NOTHING_REMEMBERED } from "../base/channel-labels.ts";
+import { groupOf, LABEL_FORM, NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { NoStoreError } from "../base/errors.ts";
+import { promptGroups } from "../base/groups.ts";
 import { plainLetters } from "../base/plain-letters.ts";
 import { type AgentConfig, usesService } from "../config.ts";
+import type { StoredFact } from "../contract/answers.ts";
 import { openAgentMemory } from "../main/agent.ts";
 import { shellQuote } from "../main/shell-quote.ts";
 import { isSidebandError, type Sideband } from "../sdk/index.ts";
@@ -22,8 +25,16 @@ import {
   EXIT_OK,
 } from "./command.ts";
 import { namedProject } from "./named-project.ts";
+import { counted } from "./printed.ts";
 import { sidebandCommand } from "./printed-commands.ts";
-import { JSON_HELP, MEMORY_HELP, MEMORY_USAGE, memoryConfig, repeatedOptions } from "./shared-options.ts";
+import {
+  JSON_HELP,
+  MEMORY_HELP,
+  MEMORY_USAGE,
+  memoryConfig,
+  parsed,
+  repeatedOptions,
+} from "./shared-options.ts";
 
 const HELP = `${MEMORY_HELP}
 ${JSON_HELP}
@@ -60,6 +71,29 @@ export interface MemoryCommandText extends CommandText {
   check?(call: Call): void;
   /** What it does where there is no store yet; otherwise that is an error. */
   withoutStore?(call: Call): Promise<void>;
+}
+
+export const GROUPS_HELP = `  --groups LIST   only these groups (USER,PREF), all but those: --groups=-HEALTH, or all (default: as a host for code gets)`;
+
+/** The groups that are named, else those that a host for code gets here; undefined: all. */
+export async function shownGroups({
+  memory,
+  userId,
+  config,
+  project,
+  texts,
+}: MemoryCall): Promise<string | undefined> {
+  if (texts.groups !== undefined) return parsed("--groups", promptGroups, texts.groups);
+  return hostGroups(memory, userId, config.groups, { project });
+}
+
+/** Says on standard error which facts are not among the groups of a host for code; nothing where groups are named. */
+export function tellOfOthers({ texts }: MemoryCall, others: readonly StoredFact[], done: string): void {
+  if (texts.groups !== undefined || others.length === 0) return;
+  const groups = [...new Set(others.map(({ label }) => groupOf(label)))].join(", ");
+  console.error(
+    `${counted(others.length, "fact")} of ${groups} not ${done}: agents for code reach them by find and recall; all with --groups all`,
+  );
 }
 
 /** A label as labels are written: "family.best-friend" is FAMILY.best_friend, and "Räder" is "rader". What cannot be one stays as it is. */

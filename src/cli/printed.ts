@@ -1,12 +1,13 @@
 /**
- * How commands print counts, limits and tables on standard output, and questions and the progress of long work on standard
- * error. At a terminal progress is one line that is rewritten. Elsewhere it is a line every ten seconds, if the work asks
+ * How commands print counts, limits, rights of keys and tables on standard output, and questions and the progress of long
+ * work on standard error. At a terminal progress is one line that is rewritten. Elsewhere it is a line every ten seconds, if the work asks
  * for that.
  */
 
 import { createInterface } from "node:readline/promises";
 import { terminalText } from "../agent-side/escaped-text.ts";
 import { withThousands } from "../base/thousands.ts";
+import type { KeyView } from "../contract/admin-schemas.ts";
 
 /** "1 user", "2 users". */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
@@ -16,6 +17,22 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 /** "1,000 facts a month"; null is no limit. */
 export function limitText(limit: number | null): string {
   return limit === null ? "any number of facts" : `${withThousands(limit)} facts a month`;
+}
+
+/** Whose facts a key is for, and what it may do with them. */
+export function rightsText({
+  user,
+  access,
+  groups,
+  write,
+}: Pick<KeyView, "user" | "access" | "groups" | "write">): string {
+  const who = user === null ? "all users" : `user ${JSON.stringify(user)}`;
+  return [
+    who,
+    ...(access === "read" ? ["reads only"] : []),
+    ...(groups === null ? [] : [groups]),
+    ...(write === null ? [] : [`writes ${write.join(" ")}`]),
+  ].join(", ");
 }
 
 /** What the person at the terminal answers, in small letters. */

@@ -43,11 +43,16 @@ export function unknownFault(
   return { fault: `is not known here${known.length === 0 ? "" : `: known are ${known.join(", ")}`}` };
 }
 
-/** The one name that was probably meant: another case, other separators, or a slip. */
+const BEGINNING_LENGTH_MIN = 3;
+
+/** The one name that was probably meant: another case, other separators, a slip, or its beginning. */
 export function nearName(typed: string, names: readonly string[]): string | undefined {
   const wanted = plain(typed);
   const same = names.filter((name) => plain(name) === wanted);
-  const near = same.length > 0 ? same : names.filter((name) => isSlip(wanted, plain(name), name.length));
+  const isNear = (name: string) =>
+    isSlip(wanted, plain(name), name.length) ||
+    (wanted.length >= BEGINNING_LENGTH_MIN && plain(name).startsWith(wanted));
+  const near = same.length > 0 ? same : names.filter(isNear);
   return near.length === 1 ? near[0] : undefined;
 }
 

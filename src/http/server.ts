@@ -41,6 +41,7 @@ const TIMEOUTS: Timeouts = {
   checkMs: 1_000,
 };
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const STREAMS_END_INTERVAL_MS = 1_000;
 const NO_PAUSE =
   "The HTTP parser of this Node cannot be paused: requests that come in one piece are all read, and answered one by one.";
 
@@ -61,7 +62,7 @@ export class HttpServer {
   /** Answers requests, whichever server they came to, and those that came to none. */
   readonly dispatcher: Dispatcher;
   readonly #services: HttpServices;
-  readonly #end: (timeoutMs: number) => Promise<void>;
+  readonly #end: ReturnType<typeof gracefulShutdown>;
 
   constructor(services: HttpServices, options: HttpServerOptions) {
     const sessions = new ConsoleSessions(
@@ -133,12 +134,22 @@ export class HttpServer {
     return listenOn(this.#server, host, port);
   }
 
-  /** Takes no new connections and sends the answers that are being made; after `timeoutMs` the rest is cut. */
-  async close(timeoutMs: number): Promise<void> {
+  /**
+   * Takes no new connections and sends the answers that are being made; after `timeoutMs` the rest is cut.
+   * @param keptMs how long a connection is kept after its last use, for the request that its client may be about to send
+   */
+  async close(timeoutMs: number, keptMs = 0): Promise<void> {
+    const { mcp, memory } = this.#services;
     this.dispatcher.closing = true;
-    this.#services.mcp.close();
-    this.#services.memory.events.close();
-    await this.#end(timeoutMs);
+    const endStreams = () => {
+      mcp.close();
+      memory.events.close();
+    };
+    endStreams();
+    // Whoever listened may come back on a connection that is kept.
+    const again = setInterval(endStreams, STREAMS_END_INTERVAL_MS);
+    await this.#end(timeoutMs, keptMs);
+    clearInterval(again);
   }
 }
 

@@ -13,11 +13,19 @@ import { DATA_FILE, nameStore, readStoreNote } from "../store/lmdb/data-folder.t
 import { copyFile, makeFolder, replaceFile } from "../store/lmdb/durable-files.ts";
 import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
+import { PRESENT_FORMAT } from "../store/lmdb/upgrade.ts";
 import type { Core } from "./core.ts";
-import { ERASE_AGAIN_FILE, erasuresFile, erasuresLeft, saveErasures } from "./erasure-list.ts";
+import {
+  ERASE_AGAIN_FILE,
+  erasuresFile,
+  erasuresLeft,
+  type ListPosition,
+  listPosition,
+  saveErasures,
+} from "./erasure-list.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
 
-/** In a backup: when it was begun, and where the list of erasures was. */
+/** In a backup: when it was begun, and where the list of erasures was and stood. */
 const BACKUP_FILE = "backup.json";
 const NOT_WRITABLE = ["EACCES", "EPERM", "EROFS"];
 
@@ -36,17 +44,19 @@ export async function createBackup(
     );
   }
   const madeAt = new Date(core.clock.now()).toISOString();
-  const addOthers = () => {
+  const addOthers = (list: ListPosition) => {
     for (const name of [...(withMasterKey ? [MASTER_KEY_FILE] : []), ERASE_AGAIN_FILE])
       copyIfThere(config.dataFolder, target, name);
-    const note = { made_at: madeAt, erasures: resolve(erasuresFile(config)) };
+    const { path: erasures, bytes, sha256 } = list;
+    const note = { made_at: madeAt, erasures, erasures_at: { bytes, sha256 } };
     replaceFile(join(target, BACKUP_FILE), `${JSON.stringify(note)}\n`);
   };
   try {
     requireEmpty(target);
-    // The list is read from that moment on: what was noted before it must be in the copy.
+    // The list is read from there on: what was noted before must be in the copy.
+    const list = await listPosition(resolve(erasuresFile(config)));
     await Promise.allSettled(core.erasing);
-    return await core.embedded.backup(target, addOthers, progress);
+    return await core.embedded.backup(target, () => addOthers(list), progress);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
     throw new Failure("conflict", `cannot write the backup to ${target}: ${error.message}`);
@@ -57,17 +67,19 @@ export interface BackupNote {
   readonly madeMs: number;
   /** The list of erasures of the service. */
   readonly erasures: string | undefined;
+  /** Where it stood; version 0.1.0 did not note that. */
+  readonly position: ListPosition | undefined;
 }
 
 /** What a backup says of itself; undefined for the copy of a data folder. */
 export function readBackupNote(backup: string): BackupNote | undefined {
   const path = join(backup, BACKUP_FILE);
   if (!existsSync(path)) return undefined;
-  const { made_at: madeAt, erasures } = JSON.parse(readFileSync(path, "utf8"));
+  const { made_at: madeAt, erasures, erasures_at: at } = JSON.parse(readFileSync(path, "utf8"));
   const madeMs = Date.parse(madeAt);
   if (!Number.isFinite(madeMs))
     throw new Failure("conflict", `${path} does not say when the backup was made`);
-  return { madeMs, erasures };
+  return { madeMs, erasures, position: at && { path: erasures, ...at } };
 }
 
 /**
@@ -101,9 +113,9 @@ export function restoreBackup(
   }
 }
 
-/** What is in a backup; throws if the folder holds none. */
+/** What is in a backup; throws if the folder holds none, or one of a newer release. */
 export function requireBackup(folder: string): NonNullable<ReturnType<typeof readStoreNote>> {
-  const note = readStoreNote(folder);
+  const note = readStoreNote(folder, PRESENT_FORMAT);
   if (note === undefined) throw new Failure("not_found", `${folder} holds no backup`);
   return note;
 }

@@ -1,6 +1,5 @@
 /** The service without HTTP: store, workers, keys and memory, joined for one process. */
 
-import { join } from "node:path";
 import type { ServiceClock } from "../base/clock.ts";
 import { ConfigError } from "../base/errors.ts";
 import { FairTurns } from "../base/fair-turns.ts";
@@ -39,7 +38,7 @@ import { addErasure, applyErasures, erasuresFile } from "./erasure-list.ts";
 import { ExpiryTimer } from "./expiry-timer.ts";
 import { BLOCK_WORKER } from "./package.ts";
 import { defineProcessMetrics } from "./process-metrics.ts";
-import { hasMasterKey, MASTER_KEY_FILE, masterKeys, removeLeftSecrets } from "./secrets.ts";
+import { hasMasterKey, masterKeys, missingMasterKey, removeLeftSecrets } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenStoreOptions, openStore } from "./stores.ts";
 
 export interface Core {
@@ -198,11 +197,7 @@ async function openMasterKeys(
 /** A new key for a store that has users would make every block that was handed out unreadable, without a word. */
 function requireMasterKey(config: Config, store: LmdbStore): void {
   if (hasMasterKey(config) || !holdsUsers(store)) return;
-  const path = join(config.dataFolder, MASTER_KEY_FILE);
-  throw new ConfigError(
-    `${config.dataFolder} holds facts but no master.key, without which the blocks handed out so far cannot be read: put the ` +
-      `file back, or set SIDEBAND_MASTER_KEY, or give those blocks up with a new key: openssl rand -hex 32 > ${path}`,
-  );
+  throw new ConfigError(`${config.dataFolder} holds facts but ${missingMasterKey(config.dataFolder)}`);
 }
 
 /** True also if a damaged counter hides how many there are. */

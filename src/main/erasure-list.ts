@@ -4,13 +4,14 @@
  * anybody, and only then takes it out of the file; what needs a master key that is not there stays for a later start.
  */
 
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { open } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { open, readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
-import { erasuresIn, lineOf } from "../memory/erasure-lines.ts";
-import { eraseAgain } from "../memory/erasures.ts";
+import { erasuresIn, lineOf, linesSince } from "../memory/erasure-lines.ts";
+import { eraseAgain, unreadableOf } from "../memory/erasures.ts";
 import type { KeyRing } from "../memory/key-ring.ts";
 import type { Store } from "../memory/ports.ts";
 import { makeFolder, replaceFile, syncPath } from "../store/lmdb/durable-files.ts";
@@ -38,10 +39,41 @@ export async function addErasure(path: string, lines: string): Promise<void> {
   if (isNew) syncPath(dirname(path));
 }
 
-/** What has to be erased by the lists of all nodes from a moment on: what one has moved, another may have erased. */
-export function erasedSince(paths: readonly string[], sinceMs: number): string[] {
-  const text = paths.map((path) => readFileSync(path, "utf8")).join("\n");
-  return erasuresIn(text, sinceMs).map(lineOf);
+/** Where a list stood at a moment: what was noted later is behind it, whatever the clock said. */
+export interface ListPosition {
+  readonly path: string;
+  readonly bytes: number;
+  /** Of these bytes. It tells the list, and copies of it. */
+  readonly sha256: string;
+}
+
+export async function listPosition(path: string): Promise<ListPosition> {
+  const list = existsSync(path) ? await readFile(path) : Buffer.alloc(0);
+  return { path, bytes: list.length, sha256: sha256Of(list) };
+}
+
+/** Undefined where it is another list, or where less than that is left of it. */
+export function listBehind(path: string, position: ListPosition | undefined): string | undefined {
+  // Where nothing was noted yet, every list begins in the same way.
+  if (position === undefined || (position.bytes === 0 && resolve(path) !== position.path)) return undefined;
+  const list = readFileSync(path);
+  const isSame = sha256Of(list.subarray(0, position.bytes)) === position.sha256;
+  return isSame ? list.subarray(position.bytes).toString() : undefined;
+}
+
+/**
+ * What has to be erased by the lists of all nodes: what one has moved, another may have erased. From a position on in the
+ * list that has it, and else from a moment on.
+ */
+export function erasedSince(paths: readonly string[], sinceMs: number, position?: ListPosition): string[] {
+  const lists = paths.map(
+    (path) => listBehind(path, position) ?? linesSince(readFileSync(path, "utf8"), sinceMs),
+  );
+  return erasuresIn(...lists).map(lineOf);
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** What a restore has left to be erased in a folder. */
@@ -69,10 +101,10 @@ export async function applyErasures(
     `erased again after the restore: ${erased} of ${erasures.length} noted erasures concerned this backup`,
   );
   // What was done is not done once more: whoever was erased may have come back by the next start.
-  const left = erasures.filter(({ keyId }) => services.keyRing.erasureKeyOf(keyId) === undefined);
+  const left = unreadableOf(erasures, services.keyRing);
   if (left.length > 0) {
     saveErasures(folder, left.map(lineOf));
-    const ids = [...new Set(left.map(({ keyId }) => keyId))].join(", ");
+    const ids = [...new Set(left.flatMap(({ marks }) => marks.map(({ keyId }) => keyId)))].join(", ");
     warn(
       `${left.length} noted erasures were made under a master key that is not here (their keys: ${ids}): put it into master.key, and start again; they stay in ${path} until then`,
     );

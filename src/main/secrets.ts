@@ -42,6 +42,14 @@ export function hasMasterKey({ dataFolder, masterKey }: Pick<Config, "dataFolder
   return masterKey !== undefined || existsSync(join(dataFolder, MASTER_KEY_FILE));
 }
 
+/** What a folder lacks without its master key, and what to do, behind what the folder has. */
+export function missingMasterKey(folder: string): string {
+  return (
+    "no master.key, without which the blocks handed out so far cannot be read: put the file back, or set " +
+    `SIDEBAND_MASTER_KEY, or give those blocks up with a new key: openssl rand -hex 32 > ${join(folder, MASTER_KEY_FILE)}`
+  );
+}
+
 /** Gives a data folder the master keys in `file`. One that has master keys keeps them, and must have these among them. */
 export function adoptMasterKeys(
   config: Pick<Config, "dataFolder" | "masterKey" | "databaseUrl">,

@@ -28,6 +28,8 @@ const HAND_OVER_MS = 10_000;
 const LOCK_WAIT_MS = 250;
 /** After running requests were cut off: to close the store. */
 const CLOSE_GRACE_MS = 1_000;
+/** Clients that send one request after the other learn from an answer that their connection ends, and not from its loss. */
+const KEPT_MS = 500;
 
 /** Who starts a service: what it prints to be typed is about their memory. */
 export interface Person {
@@ -90,7 +92,7 @@ async function closeInTime(service: Service, shutdownS: number): Promise<void> {
     },
     shutdownS * 1000 + CLOSE_GRACE_MS,
   );
-  await service.close();
+  await service.close(KEPT_MS);
   clearTimeout(timer);
 }
 

@@ -18,6 +18,7 @@ import { Receipts } from "../memory/receipts.ts";
 import { OAuth, type OAuthOptions } from "../oauth/oauth.ts";
 import { createBackup } from "./backup.ts";
 import { type Core, type CoreOptions, openCore } from "./core.ts";
+import { LogOutput } from "./log-output.ts";
 import { packageVersion, WEBSITE_FOLDER } from "./package.ts";
 import { adminTokens } from "./secrets.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -48,17 +49,17 @@ export interface Service {
   readonly door: Door;
   /** Answers a request that came over no connection. */
   readonly dispatch: Dispatcher["dispatch"];
-  close(): Promise<void>;
+  /** @param keptMs how long connections are kept after their last use, for what their clients may be about to send */
+  close(keptMs?: number): Promise<void>;
 }
 
+/** One for the process, however many services it has. */
+const LOG_OUTPUT = new LogOutput();
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 
 export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
   const { tcp = true, warm = true, atStep = noStep, open = openCore } = options;
-  const log = pino(
-    { level: config.logLevel, base: { pid: process.pid } },
-    options.logTo ?? pino.destination({ fd: 2, sync: false }),
-  );
+  const log = pino({ level: config.logLevel, base: { pid: process.pid } }, options.logTo ?? LOG_OUTPUT);
   removeLeftFolders();
   // A start that fails has one line, which says why.
   const atStart: string[] = [];
@@ -94,10 +95,10 @@ export async function startService(config: Config, options: ServiceOptions = {})
       url,
       door,
       dispatch: server.dispatcher.dispatch,
-      async close() {
+      async close(keptMs) {
         stopUpkeep();
         const timeoutMs = config.shutdownS * 1000;
-        await Promise.all([listening.close(timeoutMs), door.close(timeoutMs)]);
+        await Promise.all([listening.close(timeoutMs, keptMs), door.close(timeoutMs)]);
         await core.close();
         log.flush();
       },

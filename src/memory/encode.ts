@@ -286,25 +286,24 @@ export function requireStored(
       },
     );
   }
-  if (outcome.outcome === "conflict") {
-    const param = outcome.param === "" ? "If-Match" : `${outcome.param}if_revision`;
-    throw revisionMismatch(outcome.label, outcome.present, param);
-  }
+  if (outcome.outcome === "conflict") throw revisionMismatch(outcome);
 }
 
 /** With the present fact, so that the caller need not ask for it. */
-export function revisionMismatch(
-  label: string,
-  present: FactRecord | undefined,
-  param = "If-Match",
-): Failure {
+export function revisionMismatch({
+  label,
+  present,
+  param,
+  ifRevision,
+}: Extract<WriteOutcome, { outcome: "conflict" }>): Failure {
+  const header = ifRevision === 0 ? "If-None-Match" : "If-Match";
   const by = present?.author === undefined ? "" : `, and ${present.author} wrote it`;
   const found = present === undefined ? "there is no such fact" : `its revision is ${present.revision}${by}`;
   return new Failure(
     "revision_mismatch",
     `The fact on ${label} is not as expected: ${found}. Nothing was written.`,
     {
-      param,
+      param: param === "" ? header : `${param}if_revision`,
       present: present === undefined ? null : presentFact(label, present),
     },
   );

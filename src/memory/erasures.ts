@@ -8,12 +8,13 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { TIME_MS_MAX } from "../base/limits.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
-import { type Erasure, lineOf, lineOfMove } from "./erasure-lines.ts";
+import { type Erasure, erasesAll, lineOf, lineOfMove } from "./erasure-lines.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
 import type { EarlierFact, MoveChange, Store, WriteRequest } from "./ports.ts";
-import type { Place } from "./records.ts";
+import type { AuditQuery, PersonName, Place } from "./records.ts";
 import { isShared, projectOfPlace, projectOfUser, projectUser } from "./shared-places.ts";
 import { StoreLayer } from "./store-layer.ts";
 
@@ -27,6 +28,7 @@ export interface ErasureReport {
 /** Hexadecimal digits: enough to tell the values of a place. */
 const VALUE_HASH_LENGTH = 16;
 const CHANGES_AT_ONCE = 500;
+const NOTES_AT_ONCE = 500;
 
 export interface NotedErasuresOptions {
   readonly keyRing: KeyRing;
@@ -57,8 +59,8 @@ export function notedErasures(
     return work.finally(() => underWay.delete(work));
   };
   const noted = <T>(names: Names, erase: () => Promise<T>): Promise<T> => {
-    const { id, key } = keyRing.erasureKey;
-    const erasure = { atMs: clock.now(), keyId: id, hash: hashOf(key, names) };
+    const marks = keyRing.erasureKeys.map(({ id, key }) => ({ keyId: id, hash: hashOf(key, names) }));
+    const erasure = { atMs: clock.now(), marks };
     erasing.add(erasure);
     const work = addLines([lineOf(erasure)], "erased").then(erase);
     return tracked(work.finally(() => erasing.delete(erasure)));
@@ -69,16 +71,14 @@ export function notedErasures(
     const atMs = clock.now();
     // Whichever comes first: what is erased meanwhile counts as erased after the move.
     const again = [...erasing].map((erasure) => lineOf({ ...erasure, atMs }));
-    const lines = keyRing.erasureKeys.flatMap(({ id: keyId, key }) => {
-      return moves.map(({ from, to, staying }) =>
-        lineOfMove({
-          atMs,
-          keyId,
-          hash: hashOf(key, from),
-          to: to.map((names) => hashOf(key, names)),
-          staying: staying && new Set(staying.map((value) => hashOfValue(key, request.account, value))),
-        }),
-      );
+    const lines = moves.map(({ from, to, staying }) => {
+      const marks = keyRing.erasureKeys.map(({ id: keyId, key }) => ({
+        keyId,
+        hash: hashOf(key, from),
+        to: to.map((names) => hashOf(key, names)),
+        staying: staying && new Set(staying.map((value) => hashOfValue(key, request.account, value))),
+      }));
+      return lineOfMove({ atMs, marks });
     });
     await addLines([...lines, ...again], "moved");
   };
@@ -152,12 +152,15 @@ async function valuesAt(store: Store, account: string, userId: string, place: Pl
   return [...(life?.facts ?? []), ...(life?.earlier ?? [])];
 }
 
-/** In what was allowed to an application, or among the members of a project. */
+/** In what was allowed to an application, among the members of a project, or in the audit. */
 async function hasName(store: Store, account: string, userId: string): Promise<boolean> {
   const projects = await store.readProjects(account);
   if (projects.some(({ members }) => members?.includes(userId))) return true;
   const keys = await store.listKeys(account);
-  return keys.some(({ user, grant }) => user === userId && grant !== undefined);
+  if (keys.some(({ user, grant }) => user === userId && grant !== undefined)) return true;
+  const person = { name: userId, hashes: [] };
+  const newest = { account, person, sinceMs: 0, before: { atMs: TIME_MS_MAX }, limit: 1 };
+  return (await store.audit.read(newest)).length > 0;
 }
 
 /** Forgets again whom the entries name. */
@@ -165,26 +168,18 @@ export async function eraseAgain(
   { store, keyRing, clock }: { store: Store; keyRing: KeyRing; clock: Clock },
   erasures: readonly Erasure[],
 ): Promise<ErasureReport> {
-  const keys = new Map(
-    erasures.flatMap(({ keyId }) => keyRing.erasureKeyOf(keyId) ?? []).map((one) => [one.id, one.key]),
-  );
-  const wanted = new Map(erasures.map((erasure) => [erasure.hash, erasure]));
-  const wantedOf = (...names: Names) => {
-    const found = [...keys.values()].flatMap((key) => wanted.get(hashOf(key, names)) ?? []);
-    return found.find(({ except }) => except === undefined) ?? found[0];
-  };
+  const { keys, wantedOf, isLeft } = wantedBy(erasures, keyRing);
   const erased = new Set<string>();
   /** Whether all of it is erased. */
   const erase = async (...names: [account: string, userId: string, place?: Place]) => {
-    const erasure = wantedOf(...names.filter((name) => name !== undefined));
-    if (erasure === undefined) return false;
-    const { keyId, except } = erasure;
-    const isFound =
-      except === undefined
-        ? (await store.forgetUser(...names)) !== undefined
-        : await forgetBut(names, (value) => except.has(hashOfValue(keys.get(keyId)!, names[0], value)));
+    const found = wantedOf(...names.filter((name) => name !== undefined));
+    if (found === undefined) return false;
+    const isAll = found.some(erasesAll);
+    const isFound = isAll
+      ? (await store.forgetUser(...names)) !== undefined
+      : await forgetBut(names, (value) => found.every((erasure) => isLeft(erasure, names[0], value)));
     if (isFound) erased.add(names.join("\0"));
-    return except === undefined;
+    return isAll;
   };
   /** At a place, without those inside it; a shared project has one place. */
   const forgetBut = async (
@@ -239,8 +234,55 @@ export async function eraseAgain(
         for (const member of members ?? []) await erase(account, member);
     for (const { account, user, grant } of await store.listKeys())
       if (user !== null && grant !== undefined) await erase(account, user);
+    // Or may stand in the audit alone.
+    for await (const { account, name } of namesInAudit(store))
+      if (await erase(account, name)) erased.add([account, name].join("\0"));
   }
-  return { erased: erased.size, unreadable: erasures.filter(({ keyId }) => !keys.has(keyId)).length };
+  return { erased: erased.size, unreadable: unreadableOf(erasures, keyRing).length };
+}
+
+/** Each name once. */
+async function* namesInAudit(store: Store): AsyncGenerator<PersonName> {
+  const seen = new Set<string>();
+  for (let before: AuditQuery["before"] = { atMs: TIME_MS_MAX }; ; ) {
+    const notes = await store.audit.read({ sinceMs: 0, before, limit: NOTES_AT_ONCE });
+    for (const person of notes.flatMap(({ names }) => names)) {
+      const name = [person.account, person.name].join("\0");
+      if (!seen.has(name)) yield person;
+      seen.add(name);
+    }
+    const last = notes.at(-1);
+    if (last === undefined || notes.length < NOTES_AT_ONCE) return;
+    before = { atMs: last.entry.atMs, id: last.entry.id };
+  }
+}
+
+function wantedBy(erasures: readonly Erasure[], keyRing: KeyRing) {
+  const all = erasures.flatMap(({ marks }) => marks);
+  const keys = new Map(
+    all.flatMap(({ keyId }) => keyRing.erasureKeyOf(keyId) ?? []).map((one) => [one.id, one.key]),
+  );
+  const wanted = new Map<string, Set<Erasure>>();
+  for (const erasure of erasures)
+    for (const { hash } of erasure.marks) wanted.set(hash, (wanted.get(hash) ?? new Set()).add(erasure));
+  /** Undefined where nothing has these names. */
+  const wantedOf = (...names: Names) => {
+    const found = [...keys.values()].flatMap((key) => [...(wanted.get(hashOf(key, names)) ?? [])]);
+    return found.length === 0 ? undefined : found;
+  };
+  /** Whether an erasure leaves a value at its place. */
+  const isLeft = ({ marks }: Erasure, account: string, value: LabelValue) =>
+    marks.some(
+      ({ keyId, except }) => keys.has(keyId) && except?.has(hashOfValue(keys.get(keyId)!, account, value)),
+    );
+  return { keys, wantedOf, isLeft };
+}
+
+/** Noted under none of the master keys that are here. */
+export function unreadableOf(erasures: readonly Erasure[], keyRing: KeyRing): Erasure[] {
+  return erasures.filter(({ marks }) =>
+    marks.every(({ keyId }) => keyRing.erasureKeyOf(keyId) === undefined),
+  );
 }
 
 // Neither accounts, nor user ids, nor places hold U+0000.

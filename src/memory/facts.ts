@@ -90,7 +90,7 @@ export async function forgetFact(
     ],
   });
   if (outcome.outcome === "label_unknown") throw await nothingRemembered(services, view, label);
-  if (outcome.outcome === "conflict") throw revisionMismatch(label, outcome.present);
+  if (outcome.outcome === "conflict") throw revisionMismatch(outcome);
   if (outcome.outcome !== "stored" || !outcome.changes.some(({ found }) => found)) throw factNotFound(label);
   services.blocks.drop(account, input.userId);
   return outcome.channelCount;

@@ -50,6 +50,7 @@ export interface MadeKey {
 
 export interface KeyUsage {
   readonly key: KeyRecord;
+  /** That of all keys of the account together where it has one, else of the key's tier. */
   readonly limit: number | null;
   readonly usedThisMonth: number;
   readonly days: readonly { day: string; count: number }[];
@@ -201,10 +202,12 @@ export class KeyManager {
     const keys = (await this.list(filter.account)).filter(
       (key) => isKey(key) && (filter.keyId === undefined || key.id === filter.keyId),
     );
+    const accounts = await this.#store.listAccounts();
+    const limits = new Map(accounts.map(({ account, monthlyLimit }) => [account, monthlyLimit]));
     return Promise.all(
       keys.map(async (key) => ({
         key,
-        limit: TIER_LIMITS[key.tier],
+        limit: limits.get(key.account) ?? TIER_LIMITS[key.tier],
         usedThisMonth: await usedOnDays(this.#store, key.id, month),
         days: await this.#store.readDailyUsage(key.id, filter.from, filter.to),
       })),

@@ -68,14 +68,12 @@ export class KeyRing {
     return this.#secrets("@grants");
   }
 
-  /** For the list of erasures, with the number of its master key: that of the oldest, which old backups have too. */
-  get erasureKey(): { readonly id: number; readonly key: Uint8Array } {
-    return this.erasureKeyOf(this.#masters.find(({ opensOnly }) => !opensOnly)!.id)!;
-  }
-
-  /** For moves, which are found from erasures: what is erased later may be noted with any of them. */
+  /**
+   * For the list of erasures, with the numbers of their master keys. Also those that only open blocks: what was moved before
+   * may be noted with no other, and old backups may have no other.
+   */
   get erasureKeys(): readonly { readonly id: number; readonly key: Uint8Array }[] {
-    return this.#masters.filter(({ opensOnly }) => !opensOnly).map(({ id }) => this.erasureKeyOf(id)!);
+    return this.#masters.map(({ id }) => this.erasureKeyOf(id)!);
   }
 
   /** Undefined where that master key is not here. */

@@ -244,6 +244,7 @@ export type WriteOutcome =
       /** The first change whose `ifRevision` does not hold, and the fact that is there. */
       readonly label: string;
       readonly param: string;
+      readonly ifRevision: number;
       readonly present: FactRecord | undefined;
     };
 

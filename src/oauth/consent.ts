@@ -57,15 +57,15 @@ export class Consent {
   async answer(request: AuthorizationRequest, form: URLSearchParams, action: string): Promise<Page> {
     const step = form.get("step");
     if (step === "deny") return this.#denied(request);
-    const fault = (text: string) =>
-      signInPage(request, action, { fault: text, user: form.get("user_id") ?? "" });
+    const refused = (refusal: Failure) =>
+      signInPage(request, action, { refusal, user: form.get("user_id") ?? "" });
     try {
       if (step === "sign-in") return await this.#signedIn(request, form, action);
       if (step === "allow") return await this.#allowed(request, form, action);
-      return fault("Sign in with a key.");
+      return refused(new Failure("invalid_request", "Sign in with a key."));
     } catch (error) {
       if (!(error instanceof Failure) || ERRORS[error.code].status >= 500) throw error;
-      return fault(error.message);
+      return refused(error);
     }
   }
 
@@ -106,7 +106,7 @@ export class Consent {
       readonly caller: Caller;
       readonly user: string;
       readonly ticket: string;
-      readonly fault?: string;
+      readonly refusal?: Failure;
     },
   ): Promise<Page> {
     const { account } = signedIn.caller;
@@ -143,7 +143,7 @@ export class Consent {
         caller,
         user,
         ticket: text,
-        fault: "Choose a group at least.",
+        refusal: new Failure("invalid_request", "Choose a group at least."),
       });
     await this.#requireRoom(caller.account, user);
     const days = DAYS.find((count) => String(count) === form.get("days"));

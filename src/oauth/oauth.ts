@@ -144,11 +144,10 @@ export class OAuth {
       return await answer(await readRequest(parameters, parts));
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      const { code, message, status } = error;
-      if (!(error instanceof RefusedRequest)) return refusedPage(status, message);
-      const { redirectUri, state } = error;
+      if (!(error instanceof RefusedRequest)) return refusedPage(error);
+      const { code, message, redirectUri, state } = error;
       const told = { error: code, error_description: message, state, iss: this.issuer };
-      return refusedPage(status, message, answerAddress(redirectUri, told));
+      return refusedPage(error, answerAddress(redirectUri, told));
     }
   }
 

@@ -5,12 +5,16 @@
  */
 
 import { createHash } from "node:crypto";
+import type { Refusal } from "../base/errors.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
+import type { OAuthError } from "./oauth-error.ts";
 import { destinationOf } from "./redirect-addresses.ts";
 
 export interface Page {
   readonly status: number;
   readonly html: string;
+  /** What is wrong, where something is. */
+  readonly refusal?: Refusal | undefined;
 }
 
 const STYLE = `
@@ -47,12 +51,12 @@ export const PAGE_POLICY = [
 export function signInPage(
   request: AuthorizationRequest,
   action: string,
-  { fault = "", user = "" }: { readonly fault?: string; readonly user?: string } = {},
+  { refusal, user = "" }: { readonly refusal?: Refusal; readonly user?: string } = {},
 ): Page {
   const { name } = request.client;
   const html = `<h1>Connect ${safe(name)} to your memory</h1>
 ${descriptionOf(request)}
-${fault === "" ? "" : `<p class="fault" role="alert">${safe(fault)}</p>`}
+${faultOf(refusal)}
 <form method="post" action="${safe(action)}">
 <label for="key">Your API key</label>
 <input id="key" name="key" type="password" autocomplete="off" spellcheck="false" required autofocus>
@@ -64,7 +68,7 @@ ${fault === "" ? "" : `<p class="fault" role="alert">${safe(fault)}</p>`}
 <button class="second" name="step" value="deny" formnovalidate>Cancel</button>
 </div>
 </form>`;
-  return { status: fault === "" ? 200 : 400, html: whole(`Connect ${name}`, html) };
+  return { status: statusOf(refusal), html: whole(`Connect ${name}`, html), refusal };
 }
 
 export interface Question {
@@ -74,13 +78,13 @@ export interface Question {
   readonly groups: readonly string[];
   readonly mayWrite: boolean;
   readonly caller: { readonly expiresAtMs: number | null };
-  readonly fault?: string;
+  readonly refusal?: Refusal | undefined;
 }
 
 export function consentPage(
   request: AuthorizationRequest,
   action: string,
-  { account, user, ticket, groups, mayWrite, caller, fault = "" }: Question,
+  { account, user, ticket, groups, mayWrite, caller, refusal }: Question,
 ): Page {
   const { name } = request.client;
   const checks = groups.map(
@@ -92,7 +96,7 @@ export function consentPage(
       ? ""
       : `<p class="soft">Your key ends on ${new Date(caller.expiresAtMs).toISOString().slice(0, 10)}, and the connection with it at the latest.</p>`;
   const html = `<h1>Allow ${safe(name)} to use this memory?</h1>
-${fault === "" ? "" : `<p class="fault" role="alert">${safe(fault)}</p>`}
+${faultOf(refusal)}
 <dl><dt>Memory of</dt><dd><strong>${safe(user)}</strong> in the account ${safe(account)}</dd></dl>
 ${descriptionOf(request)}
 <form method="post" action="${safe(action)}">
@@ -122,7 +126,7 @@ ${end}
 <button class="second" name="step" value="deny">Do not allow</button>
 </div>
 </form>`;
-  return { status: fault === "" ? 200 : 400, html: whole(`Allow ${name}`, html) };
+  return { status: statusOf(refusal), html: whole(`Allow ${name}`, html), refusal };
 }
 
 /** The last page: the browser goes on to the application. */
@@ -137,12 +141,20 @@ ${close}`;
 }
 
 /** A request that is refused: said to the person. With `back`, a link to the application that has sent it. */
-export function refusedPage(status: number, message: string, back?: string): Page {
+export function refusedPage(refusal: OAuthError, back?: string): Page {
   const link = back === undefined ? "" : backLink(back);
   const html = `<h1>This cannot be connected</h1>
-<p class="fault" role="alert">${safe(message)}</p>
+${faultOf(refusal)}
 ${link}`;
-  return { status, html: whole("Not connected", html) };
+  return { status: refusal.status, html: whole("Not connected", html), refusal };
+}
+
+function faultOf(refusal: Refusal | undefined): string {
+  return refusal === undefined ? "" : `<p class="fault" role="alert">${safe(refusal.message)}</p>`;
+}
+
+function statusOf(refusal: Refusal | undefined): number {
+  return refusal === undefined ? 200 : 400;
 }
 
 function backLink(address: string): string {

@@ -74,8 +74,9 @@ test("a section says which groups it leaves to find and recall", async () => {
   await run("remember", "HEALTH.allergy", "nuts", "--user", "nora");
   const shown = await run("context", "--user", "nora");
   assert.doesNotMatch(shown.out, /nuts/);
-  assert.match(shown.err, /^1 fact of HEALTH not shown: .* To print all: .* facts\n$/);
+  assert.match(shown.err, /^1 fact of HEALTH not shown: .* all with --groups all\n$/);
   assert.match((await run("context", "--user", "nora", "--groups=HEALTH")).out, /HEALTH\.allergy=nuts/);
+  assert.match((await run("context", "--user", "nora", "--groups", "all")).out, /HEALTH\.allergy=nuts/);
 });
 
 test("an end is told beside a value, and one that a new text has lost is named", async () => {

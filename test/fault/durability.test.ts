@@ -132,6 +132,15 @@ test("first start: secrets and a key with mode 600, and a curl line; SIGTERM end
     assert.equal(await again.ended, 0);
   }));
 
+test("a log that cannot be written holds nothing up, and the end is an orderly one", () =>
+  withFolder(async (folder) => {
+    const server = await startServerProcess({ SIDEBAND_DATA: folder }, "exec 2>/dev/full;");
+    for (let i = 0; i < 200; i++)
+      assert.equal(problemCode(await send(server.url, "GET", "/facts?user_id=ada", {})), "401 missing_key");
+    server.process.kill("SIGTERM");
+    assert.equal(await server.ended, 0);
+  }));
+
 test("a full disk: 503 and not a word stored, earlier data intact, ready again when there is room", () =>
   withFolder(async (folder) => {
     // No file may grow beyond 384 KiB: to the store it is a disk that is full.

@@ -13,7 +13,10 @@ const alerts = read("deploy/alerts.yaml");
 const dashboard = read("deploy/grafana-dashboard.json");
 /** What a histogram's samples are called, behind its name. */
 const SAMPLE = /_(?:bucket|sum|count)$/;
+const LAST_BACKUP = "sideband_backup_last_seconds";
 let known: Set<string>;
+/** Of a service that makes no backups. */
+let withoutBackups: string;
 /** Names of labels. */
 let labels: Set<string>;
 
@@ -30,6 +33,7 @@ before(async () => {
       const { text } = await running.call("GET", "/metrics", { key: null });
       for (const [, name] of text.matchAll(/^# TYPE (\S+)/gm)) known.add(name);
       for (const [, name] of text.matchAll(/[{,](\w+)="/g)) labels.add(name);
+      if (settings.SIDEBAND_BACKUP_DIR === undefined) withoutBackups = text;
     } finally {
       await running.end();
     }
@@ -55,6 +59,25 @@ test("every label that a query names is one of /metrics", () => {
   const shown = [...named.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name);
   assert.ok(grouped.length > 5 && matched.length > 2 && shown.length > 5);
   for (const name of [...grouped, ...matched, ...shown]) assert.ok(labels.has(name), name);
+});
+
+test("the age of a backup is asked only where there is one, and no backup is late for a service that makes none", () => {
+  const uses = [...`${alerts}${dashboard}`.matchAll(new RegExp(`\\b${LAST_BACKUP}( \\S+ \\d+\\b)?`, "g"))];
+  assert.deepEqual(
+    uses.map(([, condition]) => condition),
+    [" > 0", " == 0", " > 0"],
+  );
+  assert.ok(!withoutBackups.includes(LAST_BACKUP));
+});
+
+test("the operator's page names the label of block tasks that the metric has", () => {
+  const row = /`sideband_block_tasks_total` \| tasks by `(\w+)`: ([^|]*)/.exec(read("docs/OPERATIONS.md"));
+  assert.ok(row !== null);
+  const [, label, values] = row;
+  const samples = withoutBackups.matchAll(/^sideband_block_tasks_total\{(.*)\}/gm);
+  const results = [...samples].map(([, sample]) => new RegExp(`\\b${label}="(\\w+)"`).exec(sample)?.[1]);
+  assert.ok(results.length > 0);
+  for (const result of results) assert.ok(values.includes(`\`${result}\``), `${label} ${result}`);
 });
 
 test("each alert rule has the sentence of the operator's page that says what to do", () => {

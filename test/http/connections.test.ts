@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,6 +15,8 @@ import { type Running, sharedRunning, startRunning } from "./running-service.ts"
 
 const running = sharedRunning();
 
+/** A stop looks for connections without a request so often. */
+const SWEEP_MS = 50;
 const HOST = "Host: x\r\n";
 const CLOSE = `${HOST}Connection: close\r\n\r\n`;
 const CONNECT = `CONNECT a:1 HTTP/1.1\r\n${HOST}\r\n`;
@@ -150,6 +153,43 @@ test("stopping waits for no connection without a request: silent, kept alive, wi
   const tookMs = performance.now() - startMs;
   await Promise.all(closed);
   assert.ok(tookMs < 30_000, `it took ${tookMs} ms of the 60 s that requests have`);
+});
+
+test("stopping answers what comes on a connection that was just used, and says that it ends; one that comes back for a stream is not waited for", async () => {
+  const stopping = await startRunning({ SIDEBAND_SHUTDOWN_S: "60" }, undefined, { warm: false });
+  const request = (path: string) =>
+    `GET ${path} HTTP/1.1\r\n${HOST}Authorization: Bearer ${stopping.key}\r\n\r\n`;
+  const sockets = await Promise.all(
+    ["/healthz", "/users/events"].map(async (path) => {
+      const socket = open(stopping.url).setEncoding("latin1");
+      socket.write(request("/healthz"));
+      assert.match(String((await once(socket, "data"))[0]), /\r\nconnection: keep-alive\r\n/i);
+      return { path, socket };
+    }),
+  );
+  // A machine that stands still must not end the time in which they may be used.
+  const closed = stopping.service.close(60_000);
+  await sleep(5 * SWEEP_MS);
+  const answers = sockets.map(({ path, socket }) => answerTo(request(path), socket));
+  for (const answer of await Promise.all(answers))
+    assert.match(answer, /^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is);
+  await assert.rejects(once(open(stopping.url), "connect"), { code: "ECONNREFUSED" });
+  await closed;
+  rmSync(stopping.folder, { recursive: true });
+});
+
+test("stopping keeps a connection no longer than it may be unused", async () => {
+  const stopping = await startRunning({ SIDEBAND_SHUTDOWN_S: "60" }, undefined, { warm: false });
+  const socket = open(stopping.url);
+  socket.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`);
+  await once(socket, "data");
+  const startMs = performance.now();
+  const ended = once(socket.resume(), "end");
+  await stopping.service.close(1);
+  await ended;
+  socket.destroy();
+  assert.ok(performance.now() - startMs < 30_000, "of the 60 s that requests have");
+  rmSync(stopping.folder, { recursive: true });
 });
 
 const MIB = 2 ** 20;

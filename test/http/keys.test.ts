@@ -368,6 +368,12 @@ test("a key's tier is changed with what it has used, and an account has a limit 
     const { json } = await running.call("GET", "/usage", { key });
     assert.deepEqual([json.limit, json.used, json.remaining], [4, 4, 0]);
   }
+  const { json: byKey } = await running.call("GET", "/admin/usage", admin);
+  const ofNavy = byKey.keys.filter(({ account }: { account: string }) => account === "navy");
+  assert.deepEqual(
+    ofNavy.map(({ limit }: { limit: number }) => limit),
+    [4, 4],
+  );
   const { accounts } = (await running.call("GET", "/admin/accounts", admin)).json;
   const navy = accounts.find(({ account }: { account: string }) => account === "navy");
   assert.deepEqual([navy.monthly_limit, navy.used_this_month, navy.keys], [4, 4, 2]);

@@ -148,7 +148,26 @@ test("If-Match writes only on the revision that it names, If-None-Match only whe
   const refused = await post("/encode", { ...body, value: "c" }, { "if-match": etag });
   assert.equal(problemCode(refused), "412 revision_mismatch");
   assert.equal(refused.json.present.value, "b");
-  assert.equal(problemCode(await post("/encode", body, { "if-none-match": "*" })), "412 revision_mismatch");
+  assert.equal(refused.json.param, "If-Match");
+  const writes: [string, object][] = [
+    ["/encode", body],
+    ["/facts/append", { user_id: "cas", label: "USER.name", item: "c" }],
+    ["/facts/remove", { user_id: "cas", label: "USER.name", item: "b" }],
+    ["/facts/restore", { user_id: "cas", label: "USER.name", revision: 1 }],
+    ["/facts/rename", { user_id: "cas", label: "USER.name", to: "USER.role" }],
+  ];
+  for (const [path, written] of writes) {
+    const there = await post(path, written, { "if-none-match": "*" });
+    assert.deepEqual(
+      [problemCode(there), there.json.param],
+      ["412 revision_mismatch", "If-None-Match"],
+      path,
+    );
+  }
+  const kept = await memory.running.call("DELETE", "/facts?user_id=cas&label=USER.name", {
+    headers: { "if-none-match": "*" },
+  });
+  assert.deepEqual([problemCode(kept), kept.json.param], ["412 revision_mismatch", "If-None-Match"]);
   assert.equal((await post("/encode", { ...body, label: "USER.os" }, { "if-none-match": "*" })).status, 200);
   for (const header of ["17", '"x"', "*", 'W/"1"'])
     assert.equal(problemCode(await post("/encode", body, { "if-match": header })), "400 invalid_request");

@@ -243,6 +243,49 @@ test("a token signs nobody in: only a key does, and the page has it nowhere", as
   assert.ok(minted.status >= 400);
 });
 
+test("whoever is refused has a line in the log with the code and the address, and with nothing that was sent", async () => {
+  const { client_id: clientId } = await register(running);
+  const { verifier, challenge } = pkce();
+  const path = authorizePath(asked(clientId, challenge, { state: "sent-state" }));
+  const key = `${person.slice(0, -1)}${person.endsWith("x") ? "y" : "x"}`;
+  const ticket = ticketIn((await sent(running, path, { step: "sign-in", key: person })).text);
+  const begun = running.logs.length;
+  await sent(running, path, { step: "sign-in", key });
+  await sent(running, path, { step: "sent-step" });
+  await sent(running, path, { step: "allow", ticket: "sent-ticket" });
+  await sent(running, path, { step: "allow", ticket });
+  await call(running, "GET", authorizePath(asked("sent-client", challenge)));
+  await call(running, "GET", authorizePath(asked(clientId, challenge, { resource: "https://sent.example" })));
+  await exchange(running, "sent-code", clientId, verifier);
+  await refresh(running, { clientId, refresh_token: "sbr_sent.token" });
+  await post(running, "/token", { client_id: "sent-client" });
+  await post(running, "/revoke", { client_id: clientId });
+  await call(running, "POST", "/register", { body: { redirect_uris: ["http://sent.example"] } });
+  await call(running, "POST", "/register", { body: [] });
+  const text = running.logs.slice(begun).join("");
+  const lines = running.logs.slice(begun).map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ route, status, code }) => `${route} ${status} ${code}`),
+    [
+      "/authorize 400 invalid_key",
+      "/authorize 400 invalid_request",
+      "/authorize 400 invalid_request",
+      "/authorize 400 invalid_request",
+      "/authorize 401 invalid_client",
+      "/authorize 400 invalid_target",
+      "/token 400 invalid_grant",
+      "/token 400 invalid_grant",
+      "/token 401 invalid_client",
+      "/revoke 400 invalid_request",
+      "/register 400 invalid_redirect_uri",
+      "/register 400 invalid_client_metadata",
+    ],
+  );
+  for (const { address } of lines) assert.equal(address, "127.0.0.1");
+  for (const secret of ["sent", key, ticket, verifier, challenge, clientId])
+    assert.ok(!text.includes(secret), text);
+});
+
 test("a key that was revoked between the two forms allows nothing", async () => {
   const key = await boundKey(running, "ada");
   const { client_id: clientId } = await register(running);

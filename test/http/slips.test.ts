@@ -160,6 +160,8 @@ test("slips of the past erase nothing, and their answers say what was meant", as
     ],
     ["DELETE", "/facts?user_id=ada&label=USER.name&if_revision=1", undefined, "if_revision", undefined],
     ["POST", "/encode", { user_id: "ada", label: "USER.name", value: "x", ttl: 60 }, "ttl", "ttl_s"],
+    ["POST", "/encode", { user_id: "ada", label: "PROJ.goal", value: "x", proj: "loom" }, "proj", "project"],
+    ["POST", "/encode", { user_id: "ada", label: "USER.name", value: "x", pin: true }, "pin", "pinned"],
     [
       "POST",
       "/encode?project=loom",

@@ -31,7 +31,7 @@ test("the image's version in the deployment files is the package's", () => {
 
 test("the image has every folder of the package that the program runs with", () => {
   const { files } = JSON.parse(read("package.json")) as { files: string[] };
-  const folders = files.filter((name) => !/^(docs|examples|LICENSE)$|^!|\./.test(name));
+  const folders = files.filter((name) => !/^(deploy|docs|examples|LICENSE)$|^!|\./.test(name));
   assert.ok(folders.includes("dist") && folders.length >= 3);
   for (const folder of folders) {
     assert.ok(read("Dockerfile").includes(`COPY --from=build /app/${folder} ./${folder}`), folder);

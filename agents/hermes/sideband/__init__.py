@@ -636,7 +636,7 @@ def _kept_value(value: str, label: str = "") -> str:
     for what, form, is_doubt in SECRETS:
         if (form.search(seen) or form.search(named)) and os.environ.get("SIDEBAND_ALLOW_SECRETS") != "1":
             if is_doubt:
-                insisting = "Leave it out; if it is none, the user can store it with sideband remember."
+                insisting = "Leave it out; if it is none, the user can store it with sideband remember at a terminal."
                 raise MemoryRefused("secret_doubted", f"This may be {what}: nothing was kept. {insisting}")
             raise MemoryRefused("secret_refused", f"This looks like {what}: nothing was kept. Leave the secret out.")
     return kept

@@ -2,12 +2,13 @@
 
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import { Readable } from "node:stream";
+import { patternsOf } from "../../base/label-patterns.ts";
 import { keysIn } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
 import { adoptMasterKeys } from "../../main/secrets.ts";
 import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { type Command, CommandError, defineCommand, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
-import { counted, ProgressLine, table } from "../printed.ts";
+import { counted, ProgressLine, rightsText, table } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
 import { configOf, DATA_HELP, JSON_HELP } from "../shared-options.ts";
 
@@ -73,19 +74,16 @@ ${DATA_HELP}`,
 
 /** What comes in besides facts, for the one who is about to take it. */
 function keyList({ keys, accounts, requests, settings }: Awaited<ReturnType<typeof keysIn>>): string {
-  const rows = keys.map(({ account, tier, prefix, access, user, note }) => [
-    account,
-    tier,
-    `${prefix}…`,
-    `${access === "read" ? "reads" : "reads and writes"} ${user === null ? "all users" : `user ${JSON.stringify(user)}`}`,
-    note,
-  ]);
+  const rows = keys.map(({ account, tier, prefix, access, user, groups = null, write, note }) => {
+    const rights = { user, access, groups, write: patternsOf(write)?.list.slice() ?? null };
+    return [account, tier, `${prefix}…`, rightsText(rights), note];
+  });
   const named = [...accounts].sort();
   const more = named.length > ACCOUNTS_NAMED_MAX ? `, and ${named.length - ACCOUNTS_NAMED_MAX} more` : "";
   const rest = kindsText({ keys: 0, requests, settings, users: 0 });
   return [
     `with keys: ${counted(keys.length, "key")}${rest === "" ? "" : `, ${rest}`}`,
-    ...(rows.length === 0 ? [] : [table(["ACCOUNT", "TIER", "KEY", "ACCESS", "NOTE"], rows)]),
+    ...(rows.length === 0 ? [] : [table(["ACCOUNT", "TIER", "KEY", "FOR", "NOTE"], rows)]),
     `accounts: ${named.slice(0, ACCOUNTS_NAMED_MAX).join(", ") || "none"}${more}`,
   ].join("\n");
 }

@@ -96,6 +96,10 @@ shell's search path, always do.`,
           '\nTo stay, run "npm install --global ." in a clone of Sideband and then this installation again.',
       );
     }
+    if (groups !== undefined)
+      console.log(
+        `\nIts prompts get ${groups}. Its tools still reach every fact: what it must not see needs a key with groups (docs/agents/README.md).`,
+      );
     console.log(["", "Next:", ...kind.next(target).map((line) => `  ${line}`)].join("\n"));
     return EXIT_OK;
   },

@@ -8,12 +8,13 @@ import { pipeline } from "node:stream/promises";
 import { terminalText } from "../../agent-side/escaped-text.ts";
 import { fileText } from "../../agents/user-file.ts";
 import { ACCOUNT_DEFAULT } from "../../base/account.ts";
+import { ALL_GROUPS, groupsOf } from "../../base/groups.ts";
 import { markdownSection, withMarkdownSection } from "../../import/markdown-section.ts";
 import { exportedUser } from "../../main/agent.ts";
 import { writeWhole } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
-import { type Command, CommandError, defineCommand, EXIT_OK, oneOf } from "../command.ts";
-import { memoryCommand } from "../memory-command.ts";
+import { type Command, CommandError, defineCommand, EXIT_OK, oneOf, UsageError } from "../command.ts";
+import { GROUPS_HELP, memoryCommand, shownGroups, tellOfOthers } from "../memory-command.ts";
 import { counted, ProgressLine } from "../printed.ts";
 import { configOf, DATA_HELP } from "../shared-options.ts";
 
@@ -24,24 +25,35 @@ export const exportCommand: Command = memoryCommand(
   {
     name: "export",
     summary: "write what is kept of a user to a file: all of it, or a section for CLAUDE.md",
-    usage: "[--as jsonl | --as markdown] [--out FILE]",
+    usage: "[--as jsonl | --as markdown [--groups LIST]] [--out FILE]",
     about: `Writes what is kept of a user; "sideband import FILE" reads the facts back exactly. As jsonl that is everything, in all
-projects and with earlier values, and the labels of the account ("sideband accounts export" writes all users). As markdown it is the facts that an agent here sees, as a
-section for CLAUDE.md or AGENTS.md.`,
+projects and with earlier values, and the labels of the account ("sideband accounts export" writes all users). As markdown it is the facts that a host for
+code gets in its prompt here, as a section for CLAUDE.md or AGENTS.md.`,
     options: `  --as FORMAT     jsonl (the default) or markdown
 ${OUT_HELP}. With markdown the
-                  section is put into FILE, in the place of an earlier one or at its end; the rest of FILE stays`,
+                  section is put into FILE, in the place of an earlier one or at its end; the rest of FILE stays
+${GROUPS_HELP}`,
     failures: "1 if it failed",
     hasJson: false,
-    check({ texts: { as } }) {
+    check({ texts: { as, groups } }) {
       oneOf("as", ["jsonl", "markdown"], as);
+      if (groups !== undefined && as !== "markdown") throw new UsageError("--groups goes with --as markdown");
     },
   },
-  async ({ memory, config, userId, project, texts: { as, out }, print }) => {
+  async (call) => {
+    const { memory, config, userId, project, texts, print } = call;
+    const { as, out } = texts;
     if (as !== "markdown") return void (await writeExport(exportedUser(config), out));
-    const { facts } = await memory.facts(userId, { project });
+    const shown = groupsOf(await shownGroups(call)) ?? ALL_GROUPS;
+    const { facts: all } = await memory.facts(userId, { project });
+    const facts = all.filter(({ label }) => shown.has(label));
+    tellOfOthers(
+      call,
+      all.filter(({ label }) => !shown.has(label)),
+      "written",
+    );
     const section = markdownSection(facts);
-    if (facts.length === 0) console.error(`${userId} has no facts`);
+    if (all.length === 0) console.error(`${userId} has no facts`);
     if (out === undefined) return print(section, {});
     const isChanged = await writeSection(section, out);
     if (facts.length > 0) print(`wrote ${counted(facts.length, "fact")} to ${out}`, {});

@@ -4,7 +4,6 @@
  */
 
 import { FACT_PLACES } from "../../agent-side/agent-memory.ts";
-import { hostGroups } from "../../agent-side/host-groups.ts";
 import { contextFor, memorySection } from "../../agent-side/memory-section.ts";
 import {
   forgottenLine,
@@ -20,7 +19,15 @@ import type { FactRevision, FindAnswer, PlaceKind, StoredFact } from "../../cont
 import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
-import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
+import {
+  GROUPS_HELP,
+  type MemoryCall,
+  memoryCommand,
+  orNoFact,
+  shownGroups,
+  tellOfOthers,
+  WRITER,
+} from "../memory-command.ts";
 import { localTime } from "../moments.ts";
 import { placeText } from "../named-project.ts";
 import { ask, counted } from "../printed.ts";
@@ -292,7 +299,7 @@ export const context: Command = memoryCommand(
     about: `Prints the memory as an agent here gets it in its prompt: the facts in plain text, as many as SIDEBAND_CONTEXT_TOKENS
 allows (800), and the names of the others; with SIDEBAND_INCLUDE=both the sealed block, too, and with block that alone.`,
     options: `  --max-tokens N  tokens that the section may have, 200 to 100000; 0 for all facts
-  --groups LIST   only these groups (USER,PREF), or all but those: --groups=-HEALTH (default: as a host for code gets)`,
+${GROUPS_HELP}`,
     failures: "1 if it failed",
   },
   async (call) => {
@@ -300,15 +307,11 @@ allows (800), and the names of the others; with SIDEBAND_INCLUDE=both the sealed
     const { include } = config;
     const given = texts["max-tokens"];
     const tokens = given === undefined ? config.contextTokens : parsed("--max-tokens", contextTokens, given);
-    const groups = texts.groups ?? (await hostGroups(memory, userId, config.groups, { project }));
+    const groups = await shownGroups(call);
     const answer = await memory.context(userId, { project, groups, ...contextFor(include, tokens) });
     const others = texts.groups === undefined && groups !== undefined ? await factsOutside(call, groups) : [];
-    if (others.length > 0)
-      console.error(
-        `${counted(others.length, "fact")} of ${[...new Set(others.map(({ label }) => groupOf(label)))].join(", ")} ` +
-          `not shown: agents for code reach them by find and recall. To print all: ${sidebandCommand()} facts`,
-      );
-    else if (answer.channel_count === 0) console.error(`${userId} has no facts`);
+    if (answer.channel_count === 0 && others.length === 0) console.error(`${userId} has no facts`);
+    tellOfOthers(call, others, "shown");
     print(memorySection(answer, include), answer);
   },
 );

@@ -2,11 +2,12 @@
 
 import { withThousands } from "../../base/thousands.ts";
 import { TIER_LIMITS, TIERS } from "../../base/tiers.ts";
-import type { KeyView } from "../../contract/admin-schemas.ts";
+import type { AccountsAnswer, KeyView } from "../../contract/admin-schemas.ts";
+import type { Static } from "../../contract/type.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, CommandError, defineCommand, EXIT_OK, oneOf, UsageError } from "../command.ts";
 import { endMs, localTime } from "../moments.ts";
-import { limitText, table } from "../printed.ts";
+import { limitText, rightsText, table } from "../printed.ts";
 import { configOf, DATA_HELP, JSON_HELP } from "../shared-options.ts";
 
 const ID_LENGTH_MIN = 12;
@@ -154,21 +155,26 @@ export const usage: Command = defineCommand(
   {
     name: "usage",
     summary: "encodes of each key this month, against its limit",
-    about: "Prints for each key the encodes of this month and its limit.",
+    about: `Prints for each key the encodes of this month and its limit. Where the account has a limit of all its keys together, that is
+the one that counts, and what they have used of it is beside it.`,
     options: [ACCOUNT_HELP, `${JSON_HELP}, with the encodes of each of the last 31 days`, DATA_HELP].join(
       "\n",
     ),
     failures: "1 if it failed",
   },
   async ({ texts: { account, data }, print }) => {
-    const [known, all] = await withOwner(
+    const [known, all, accounts] = await withOwner(
       configOf({ data }),
       { create: false },
       async (owner) =>
         [
           await fetchKeys(owner, account),
           (await owner.json<{ keys: KeyUsageView[] }>("GET", "/admin/usage")).keys,
+          (await owner.json<Static<typeof AccountsAnswer>>("GET", "/admin/accounts")).accounts,
         ] as const,
+    );
+    const together = new Map(
+      accounts.flatMap(({ account, used_this_month: used }) => (used === null ? [] : [[account, used]])),
     );
     const prefixes = new Map(known.map(({ id, prefix }) => [id, prefix]));
     const keys = all.filter(({ key_id }) => prefixes.has(key_id));
@@ -177,12 +183,19 @@ export const usage: Command = defineCommand(
       `${prefixes.get(key_id)}…`,
       tier,
       withThousands(used_this_month),
-      limit === null ? "none" : withThousands(limit),
+      usedOf(limit, together.get(account)),
     ]);
     print(table(["account", "key", "tier", "this month", "limit"], rows), { keys });
     return EXIT_OK;
   },
 );
+
+/** @param together what all keys of the account have used, where the limit is theirs */
+function usedOf(limit: number | null, together: number | undefined): string {
+  if (limit === null) return "none";
+  const used = together === undefined ? "" : ` for all keys, ${withThousands(together)} used`;
+  return `${withThousands(limit)}${used}`;
+}
 
 /** By its id, or the beginning of one, or of the key itself. */
 async function findKey(owner: OwnerClient, name: string): Promise<KeyView> {
@@ -198,22 +211,6 @@ async function findKey(owner: OwnerClient, name: string): Promise<KeyView> {
 async function fetchKeys(owner: OwnerClient, account?: string): Promise<KeyView[]> {
   const query = account === undefined ? "" : `?account=${encodeURIComponent(account)}`;
   return (await owner.json<{ keys: KeyView[] }>("GET", `/admin/keys${query}`)).keys;
-}
-
-/** Whose facts a key is for, and what it may do with them. */
-function rightsText({
-  user,
-  access,
-  groups,
-  write,
-}: Pick<KeyView, "user" | "access" | "groups" | "write">): string {
-  const who = user === null ? "all users" : `user ${JSON.stringify(user)}`;
-  return [
-    who,
-    ...(access === "read" ? ["reads only"] : []),
-    ...(groups === null ? [] : [groups]),
-    ...(write === null ? [] : [`writes ${write.join(" ")}`]),
-  ].join(", ");
 }
 
 function keyTable(keys: readonly KeyView[]): string {

@@ -6,8 +6,9 @@ import { dirname, join, resolve } from "node:path";
 import { momentOf } from "../../base/clock.ts";
 import type { Config } from "../../config.ts";
 import { readBackupNote, requireBackup, restoreBackup } from "../../main/backup.ts";
-import { ERASURES_FILE, erasedSince } from "../../main/erasure-list.ts";
+import { ERASURES_FILE, erasedSince, listBehind } from "../../main/erasure-list.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
+import { hasMasterKey, missingMasterKey } from "../../main/secrets.ts";
 import { type Call, type Command, defineCommand, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { counted, ProgressLine } from "../printed.ts";
 import { configOf, DATA_HELP, JSON_HELP } from "../shared-options.ts";
@@ -79,6 +80,8 @@ ${DATA_HELP}`,
     const { lines, told } = erasuresFor(backup, named, config);
     restoreBackup(backup, config.dataFolder, { erasures: lines });
     console.log(`restored ${backup} to ${config.dataFolder}\n${told}`);
+    if (!hasMasterKey(config))
+      console.log(`${config.dataFolder} holds ${missingMasterKey(config.dataFolder)}`);
     console.log(
       "not in a backup: admin.token; put the old one into the folder, or the next start makes a new one",
     );
@@ -106,8 +109,14 @@ function erasuresFor(backup: string, named: string | undefined, { erasures, back
     const told = `whoever was erased after it was made is back: ${why}; "sideband backup erase-again FILE --since ${since}" erases them`;
     return { lines: [], told };
   }
-  const lines = erasedSince(paths, note.madeMs);
-  const told = `${counted(lines.length, "erasure")} since ${since} in ${paths.join(", ")}: the next start does them again before it answers`;
+  const { madeMs, position } = note;
+  const lines = erasedSince(paths, madeMs, position);
+  const isFound = paths.some((path) => listBehind(path, position) !== undefined);
+  const doubt =
+    position === undefined || isFound
+      ? ""
+      : `\nnone of these has what was noted before the backup, so the moments in them count alone: name the list that was at ${position.path}, with --erasures`;
+  const told = `${counted(lines.length, "erasure")} since ${since} in ${paths.join(", ")}: the next start does them again before it answers${doubt}`;
   return { lines, told };
 }
 

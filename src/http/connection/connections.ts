@@ -7,7 +7,7 @@ import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Metrics } from "../../base/metrics.ts";
 import { limitGroupOf } from "../request/client.ts";
-import { isAnswered } from "../request/pipelining.ts";
+import { isAnswered, unusedMs } from "../request/pipelining.ts";
 import type { BareAnswers } from "./bare-answers.ts";
 
 /** Also how long a request that is on its way may take to arrive. */
@@ -49,20 +49,25 @@ export function listenOn(server: Server, host: string, port: number): Promise<Ad
 }
 
 /**
- * The server takes no new connections, and answers that are being made are sent. A connection without one (silent, kept
- * alive, or with half a head) is closed at once.
- * @returns ends the server, listening or not; after `timeoutMs` it cuts the connections that are left
+ * The server takes no new connections, and answers that are being made are sent. Other connections (silent, kept alive,
+ * or with half a head) are closed, but not while their client may be about to send: that would be an error for it, where
+ * the answer to a request would tell it that the connection ends.
+ * @returns ends the server, listening or not; after `timeoutMs` it cuts the connections that are left. A connection
+ *   without a request is closed when it has not been used for `keptMs`, by default at once
  */
-export function gracefulShutdown(server: Server): (timeoutMs: number) => Promise<void> {
+export function gracefulShutdown(server: Server): (timeoutMs: number, keptMs?: number) => Promise<void> {
   const connections = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
   });
-  return async (timeoutMs) => {
+  return async (timeoutMs, keptMs = 0) => {
+    // Node would close at once what is kept alive.
+    if (keptMs > 0) server.closeIdleConnections = () => {};
     const closed = new Promise((resolve) => server.close(resolve));
     const closeAnswered = () => {
-      for (const socket of connections) if (isAnswered(socket)) socket.destroy();
+      for (const socket of connections)
+        if (isAnswered(socket) && unusedMs(socket) >= keptMs) socket.destroy();
     };
     // After the sockets have been read: a request that has arrived is answered, however busy the process is.
     const sweep = setInterval(() => setImmediate(closeAnswered), SWEEP_INTERVAL_MS);

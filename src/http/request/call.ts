@@ -1,7 +1,7 @@
 /** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
 
 import type { ServerResponse } from "node:http";
-import type { Failure } from "../../base/errors.ts";
+import type { Refusal } from "../../base/errors.ts";
 import type { Requester } from "../../base/requester.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { Operator } from "../../memory/operators.ts";
@@ -45,7 +45,7 @@ export class Call {
   /** Encodes of the caller's key in this month when its key was checked, for the quota headers. */
   used = 0;
   /** Why it is refused, or has failed. */
-  failure: Failure | undefined;
+  failure: Refusal | undefined;
   /** Logged with the request. */
   sessionId: string | undefined;
   /** Headers that every answer of this call gets: names and values in turn. */

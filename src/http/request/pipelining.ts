@@ -42,6 +42,8 @@ interface Pipeline {
   latest: ServerResponse | undefined;
   waiting: number;
   isHeld: boolean;
+  /** When it was opened, or an answer was last given to it. */
+  usedMs: number;
 }
 
 const connections = new WeakMap<Socket, Pipeline>();
@@ -78,7 +80,7 @@ export function serveInOrder(
     response.once("socket", () => setImmediate(begin));
   };
   server.on("connection", (socket: ParsedSocket) => {
-    const connection: Pipeline = { latest: undefined, waiting: 0, isHeld: false };
+    const connection: Pipeline = { latest: undefined, waiting: 0, isHeld: false, usedMs: performance.now() };
     connections.set(socket, connection);
     if (pauses) pauseWhere(socket.parser, () => connection.waiting >= WAITING_MAX);
   });
@@ -138,6 +140,19 @@ function hold({ rawPacket, bytesParsed }: ClientError, socket: ParsedSocket): vo
 /** Whether every request that came on a connection has been answered. */
 export function isAnswered(connection: Socket): boolean {
   return connections.get(connection)?.latest?.writableFinished ?? true;
+}
+
+/** Notes when an answer has been given: one that is sent piece by piece, with its last piece. */
+export function noteAnswer(response: ServerResponse): void {
+  const connection = connections.get(response.req.socket);
+  if (connection === undefined) return;
+  connection.usedMs = performance.now();
+  if (!response.writableEnded) response.once("finish", () => noteAnswer(response));
+}
+
+/** Milliseconds since a connection was opened, or was last given an answer. */
+export function unusedMs(connection: Socket): number {
+  return performance.now() - (connections.get(connection)?.usedMs ?? Number.NEGATIVE_INFINITY);
 }
 
 /** Whether no other request waits behind this one on its connection. */

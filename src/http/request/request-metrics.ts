@@ -105,7 +105,7 @@ export class RequestMetrics {
  */
 function failureFields({ failure, client, access, routePath }: Call, status: number): object {
   if (failure === undefined) return {};
-  const { code, message, extra } = failure;
+  const { code, message, extra = {} } = failure;
   const isOperators = status >= 500 || access === "admin" || routePath.startsWith("/console/");
   return {
     address: client.address,

@@ -50,7 +50,9 @@ export function oauthRoutes(oauth: OAuth | undefined): Route[] {
   const pageTo = (form?: true) => async (call: Call) => {
     if (form) requireSameOrigin(call);
     const sent = form && (call.body as URLSearchParams);
-    return pageAnswer(await oauth.authorize(queryOf(call), limitGroupOf(call.client), sent));
+    const page = await oauth.authorize(queryOf(call), limitGroupOf(call.client), sent);
+    call.failure = page.refusal;
+    return pageAnswer(page);
   };
   return [
     documentRoute("/.well-known/oauth-authorization-server", oauth.metadata),
@@ -157,6 +159,7 @@ async function told(call: Call, answer: () => Promise<unknown>, status = 200): P
     return Answer.json((await answer()) ?? {}, { status, headers: NOT_STORED });
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
+    call.failure = error;
     const { code, message } = error;
     // A client that has sent this header is told that it may send another one; others are told nothing of it.
     const basic = error.status === 401 && /^basic /i.test(call.header("authorization") ?? "");

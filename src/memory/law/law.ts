@@ -330,7 +330,7 @@ function conflictOf(memory: Memory, { change, nowMs }: Step) {
   const { label, ifRevision, param = "" } = change;
   if (ifRevision === undefined) return undefined;
   const present = memory.live(change, nowMs);
-  return (present?.revision ?? 0) === ifRevision ? undefined : { label, present, param };
+  return (present?.revision ?? 0) === ifRevision ? undefined : { label, present, param, ifRevision };
 }
 
 /** Of a fact that has come with its history, the fact alone is told, and what was there before it came. */

@@ -84,6 +84,7 @@ async function readAudit(environment: () => Environment, query: AuditQuery): Pro
   if (person !== undefined) {
     const range = rangeBelow(personKey(account ?? "", person.name));
     for (const key of environment().keys("audit-names", range)) hashes.add(hashIn(key));
+    if (hashes.size === 0) return [];
   }
   const isMeant = (entry: AuditEntry) =>
     (account === undefined || entry.account === account) &&

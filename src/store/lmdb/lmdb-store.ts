@@ -379,10 +379,9 @@ export class LmdbStore implements Store {
 
   async sweep(nowMs: number): Promise<readonly EndedFact[]> {
     await this.#shortenHistories(nowMs);
-    const noting = this.#commit.run(keepClock(this.clock, this.#warn));
+    await this.#commit.run(keepClock(this.clock, this.#warn));
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
     while ((await this.#commit.run(sweepAudit(nowMs, PAGE))) === PAGE);
-    await noting;
     const swept: EndedFact[] = [];
     while ((this.nextEndMs() ?? Number.POSITIVE_INFINITY) <= nowMs)
       swept.push(...(await this.endFacts(nowMs)));

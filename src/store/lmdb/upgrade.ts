@@ -6,7 +6,7 @@
 
 import { join } from "node:path";
 import { type AtStep, noStep } from "../../base/steps.ts";
-import { DataFolderError, makeStoreFolder, STORE_BYTES_MIN } from "./data-folder.ts";
+import { DataFolderError, FIRST_FORMAT, makeStoreFolder, STORE_BYTES_MIN } from "./data-folder.ts";
 import {
   type Change,
   type Entry,
@@ -24,6 +24,8 @@ export type FormatStep = (table: TableName, entry: Entry) => readonly Change[];
 
 /** The first makes format 2 of format 1, and so on. */
 export const FORMAT_STEPS: readonly FormatStep[] = [];
+/** The highest format that this release knows. */
+export const PRESENT_FORMAT = FIRST_FORMAT + FORMAT_STEPS.length;
 
 const PAGE = 1_000;
 const RECORD_CHECKSUM_BYTES = 4;

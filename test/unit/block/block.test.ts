@@ -145,7 +145,45 @@ test("bad input gets one line that says what to do", async () => {
       return true;
     });
   }
-  await assert.rejects(open({ ...common, text: "", key: [] }), { code: "invalid_key" });
+});
+
+test("each option that is missing, misspelt or of another kind is an error with a code, in both calls", async () => {
+  const block = await seal({ ...common, facts });
+  const { facts: _, ...misspelt } = { ...common, facts, fact: facts };
+  for (const [call, options, code, message] of [
+    [seal, misspelt, "invalid_option", /no option "fact": there are .*facts/],
+    [seal, common, "invalid_option", /`facts` must be an object/],
+    [seal, undefined, "invalid_option", /\{ key, user, facts \}/],
+    ...[null, [], new Map(Object.entries(facts)), "Ada"].map(
+      (wrong) => [seal, { ...common, facts: wrong }, "invalid_option", /`facts` must be/] as const,
+    ),
+    [seal, { ...common, facts, compress: "no" }, "invalid_option", /`compress` must be true or false/],
+    [seal, { ...common, facts, afer: { counter: 3 } }, "invalid_option", /no option "afer"/],
+    [seal, { facts, user }, "invalid_key", /newKey\(\)/],
+    [seal, { facts, key }, "invalid_user", /1 to 128/],
+    [open, { ...common, txt: "x" }, "invalid_option", /no option "txt": there are .*text/],
+    [open, common, "invalid_option", /`text` must be a text/],
+    [open, { ...common, text: 5 }, "invalid_option", /`text` must be a text/],
+    [open, undefined, "invalid_option", /\{ key, user, text \}/],
+    ...[undefined, null, 5, [], [5]].map(
+      (wrong) => [open, { ...common, text: block, key: wrong }, "invalid_key", /key/] as const,
+    ),
+    [open, { key, text: block }, "invalid_user", /1 to 128/],
+  ] as const)
+    await assert.rejects(call(options as never), (error: BlockError) => {
+      assert.ok(error instanceof BlockError, `${error}`);
+      assert.equal(error.code, code, error.message);
+      assert.match(error.message, message);
+      return true;
+    });
+});
+
+test("the page lists every code of an error", () => {
+  const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+  const codes = [...read("src/block/errors.ts").matchAll(/^ {2}\| "(\w+)"/gm)].map(([, code]) => code);
+  assert.ok(codes.length > 5);
+  const [rows] = read("packages/block/README.md").split("## Errors")[1].split("\n## ");
+  for (const code of codes) assert.ok(rows.includes(`\`${code}\``), code);
 });
 
 test("any label works, the block has their names, and standard ones come first", async () => {

@@ -23,6 +23,36 @@ const HOSTILE = {
   "TASK.next": "# project",
 };
 
+test("export --as markdown writes what a host for code gets, and what is left out is told", () =>
+  withData((data) =>
+    besideOwner(data, async () => {
+      const at = ["--user", "ada", "--project", "loom", "--data", data];
+      for (const [label, value] of [
+        ["USER.name", "Ada"],
+        ["HEALTH.allergy", "hazelnut"],
+        ["HOME.key", "box"],
+      ])
+        await run("remember", label, value, ...at);
+      const exported = (...more: string[]) => run("export", "--as", "markdown", ...more, ...at);
+      const { out, err } = await exported();
+      assert.match(out, /USER\.name=Ada/);
+      assert.doesNotMatch(out, /hazelnut|box/);
+      assert.match(err, /^2 facts of HEALTH, HOME not written: .*--groups all$/m);
+      const lines = async (groups: string) =>
+        (await exported(`--groups=${groups}`)).out.match(/^[A-Z]+\.\w+=/gm)?.sort();
+      assert.deepEqual(await lines("all"), ["HEALTH.allergy=", "HOME.key=", "USER.name="]);
+      assert.deepEqual(await lines("-HEALTH"), ["HOME.key=", "USER.name="]);
+      assert.equal((await exported("--groups", "all")).err, "");
+      await run("remember", "PROJ.memory_groups", "HOME", ...at);
+      assert.match((await exported()).out, /HOME\.key=box/, "the project names it");
+      for (const wrong of [
+        ["--as", "markdown", "--groups", "health"],
+        ["--groups", "HEALTH"],
+      ])
+        assert.equal((await run("export", ...wrong, ...at)).status, 2);
+    }),
+  ));
+
 test("export --as markdown, then import: the same facts, whatever is in them, and the rest of the file stays", () =>
   withData((data, folder) =>
     besideOwner(data, async () => {

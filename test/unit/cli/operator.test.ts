@@ -131,6 +131,30 @@ test("a backup has the master key unless it is asked for without it", () =>
     );
     assert.ok(existsSync(join(folder, "without", "sideband.json")));
     assert.equal(existsSync(join(folder, "without", "master.key")), false);
+    const restore = (backup: string) =>
+      run("backup", "restore", join(folder, backup), "--data", join(folder, `${backup}-restored`));
+    assert.doesNotMatch((await restore("with")).out, /master\.key/);
+    const { status, out } = await restore("without");
+    assert.equal(status, 0);
+    assert.match(
+      out,
+      /^\S+-restored holds no master\.key, .* cannot be read: put the file back, or set SIDEBAND_MASTER_KEY, or .*$/m,
+    );
+  }));
+
+test("a backup of a newer release is neither verified nor restored, with the same line", () =>
+  withData(async (data, folder) => {
+    await begin(data);
+    const [backup, restored] = ["backup", "restored"].map((name) => join(folder, name));
+    await run("backup", "create", backup, "--data", data);
+    const note = join(backup, "sideband.json");
+    writeFileSync(note, readFileSync(note, "utf8").replace('"format":1', '"format":2'));
+    const line = `${backup} has data format 2, this release knows formats up to 1: a newer release wrote it; run that release or a later one. Nothing was changed\n`;
+    for (const [verb, ...more] of [["verify"], ["restore", "--data", restored]]) {
+      const { status, out, err } = await run("backup", verb, backup, ...more);
+      assert.deepEqual([status, out, err], [1, "", `sideband backup ${verb}: ${line}`]);
+    }
+    assert.ok(!existsSync(restored), "nothing is written");
   }));
 
 test("a backup is verified in its own folder, which gets no secret for that; another folder is none", () =>
@@ -393,8 +417,11 @@ test("the tier of a key and the limit of an account are changed", () =>
     assert.equal((await run("keys", "change", id, "--data", data)).status, 2);
     const limited = await run("accounts", "limit", "acme", "100000", "--data", data);
     assert.equal(limited.out, 'all keys of account "acme" together: 100,000 facts a month\n');
+    const usage = await run("usage", "--data", data);
+    assert.match(usage.out, / {2}builder {2}0 {11}100,000 for all keys, 0 used\n$/);
     const none = await run("accounts", "limit", "acme", "none", "--data", data);
     assert.equal(none.out, 'all keys of account "acme" together: what their tiers allow\n');
+    assert.match((await run("usage", "--data", data)).out, / {2}builder {2}0 {11}500,000\n$/);
     assert.equal((await run("accounts", "limit", "acme", "many", "--data", data)).status, 2);
     assert.equal((await run("accounts", "limit", "nobody", "5", "--data", data)).status, 1);
   }));

@@ -44,7 +44,7 @@ test("export and import: a second folder holds the same facts with their times, 
       left_out: [],
       not_taken: { keys: 0, requests: 0, settings: 0, users: 0 },
     });
-    assert.match(imported.err, /^with keys: 1 key\nACCOUNT +TIER +KEY +ACCESS/);
+    assert.match(imported.err, /^with keys: 1 key\nACCOUNT +TIER +KEY +FOR/);
     const again = join(folder, "again.jsonl");
     await run("accounts", "export", "--out", again, "--data", other);
     assert.equal(readFileSync(again, "utf8"), readFileSync(file, "utf8"));
@@ -99,8 +99,8 @@ test("import takes keys only where it is asked to, and lists them before", () =>
     const asked = await run("accounts", "import", file, "--with-keys", "--data", other);
     assert.equal(
       asked.out,
-      `with keys: 1 key\nACCOUNT  TIER       KEY            ACCESS                      NOTE\n` +
-        `acme     unlimited  ${prefix}…  reads and writes all users\naccounts: acme, default\n` +
+      `with keys: 1 key\nACCOUNT  TIER       KEY            FOR        NOTE\n` +
+        `acme     unlimited  ${prefix}…  all users\naccounts: acme, default\n` +
         `imported ${facts} facts, 1 key from ${FILLED_USERS + 1} lines\n`,
     );
     assert.equal(JSON.parse((await run("keys", "list", "--json", "--data", other)).out).keys[0].id, id);
@@ -120,6 +120,31 @@ test("import takes keys only where it is asked to, and lists them before", () =>
     const piped = await run("accounts", "import", "--with-keys", "--data", other);
     assert.equal(piped.status, 2);
     assert.match(piped.err, /--with-keys needs FILE/);
+  }));
+
+test("import lists the limits of keys in the words of keys list", () =>
+  withData(async (data, folder) => {
+    for (const limits of [
+      ["--groups", "USER,PREF"],
+      ["--groups=-HEALTH"],
+      ["--write", "PREF.tone,LANG.*"],
+      ["--user", "ada", "--access", "read"],
+    ])
+      await run("keys", "create", "--account", "acme", ...limits, "--data", data);
+    const [file, other] = ["facts.jsonl", "other"].map((name) => join(folder, name));
+    await run("accounts", "export", "--out", file, "--data", data);
+    const asked = ["accounts", "import", file, "--with-keys", "--new-master-key", "--data", other];
+    const imported = (await run(...asked)).out;
+    const listed = (await run("keys", "list", "--data", data)).out;
+    for (const words of [
+      "all users, PREF,USER",
+      "all users, -HEALTH",
+      "all users, writes LANG.* PREF.tone",
+      'user "ada", reads only',
+    ]) {
+      assert.ok(listed.includes(`  ${words}  `), listed);
+      assert.ok(imported.includes(`…  ${words}\n`), imported);
+    }
   }));
 
 test("import: a folder without a master key is given one by the operator, and blocks stay readable under the old one", () =>

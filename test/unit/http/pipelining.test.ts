@@ -10,7 +10,9 @@ import {
   afterAnswers,
   isAnswered,
   isLast,
+  noteAnswer,
   serveInOrder,
+  unusedMs,
   WAITING_MAX,
 } from "../../../src/http/request/pipelining.ts";
 import { until } from "../../fixtures/waiting.ts";
@@ -380,4 +382,24 @@ test("where Node's parser cannot be paused, a piece is read whole, answered one 
     answer(running.shift()!, "");
   }
   assert.equal((await answers).length, 40);
+});
+
+test("a connection is unused from when it was opened or its last answer ended, also one that is sent piece by piece", async (context) => {
+  let nowMs = 0;
+  context.mock.method(performance, "now", () => nowMs);
+  let sending: ServerResponse | undefined;
+  const { open } = await serve(context, (_request, response) => {
+    sending = response.writeHead(200, { "content-length": 3 });
+    sending.write("<");
+    noteAnswer(sending);
+  });
+  const socket = open(get(""));
+  await until(() => sending !== undefined);
+  const connection = sending!.req.socket;
+  nowMs = 1_000;
+  assert.equal(unusedMs(connection), 1_000);
+  sending!.end("1>");
+  assert.deepEqual(await answersOf(socket, 1), ["1"]);
+  await until(() => isAnswered(connection));
+  assert.equal(unusedMs(connection), 0);
 });

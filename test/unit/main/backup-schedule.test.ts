@@ -133,6 +133,42 @@ test("a restored backup forgets again, before it answers, who was erased since, 
   assert.ok(!existsSync(join(data, "erase-again.list")));
 });
 
+test("what was erased after a backup is found by its place in the list, also where the clock was ahead", async (context) => {
+  for (const { aheadMs, isStartedAgain } of [
+    { aheadMs: 50 * 60_000, isStartedAgain: true },
+    { aheadMs: 48 * HOUR_MS, isStartedAgain: false },
+  ]) {
+    const { folder, backups, time, start, names, schedule, ...first } = await setUp(context);
+    let { core, close } = first;
+    for (const user of ["ada", "bob"]) await core.store.write(write(user, [[0, user]]));
+    time.nowMs += aheadMs;
+    await core.store.forgetUser("acme", "bob");
+    await core.store.write(write("bob", [[0, "Bob is back"]]));
+    await schedule.run();
+    time.nowMs -= aheadMs - 1000;
+    if (isStartedAgain) {
+      await close();
+      ({ core, close } = await start("data"));
+    }
+    await core.store.forgetUser("acme", "ada");
+    await close();
+    const restore = (data: string, ...more: string[]) =>
+      run("backup", "restore", join(backups, names()[0]), "--data", join(folder, data), ...more);
+    assert.match((await restore("restored")).out, /1 erasure since .*answers$/m);
+    const again = await start("restored");
+    assert.equal(await again.core.embedded!.readUser(viewOf("ada")), undefined);
+    assert.equal((await again.core.embedded!.readUser(viewOf("bob")))?.facts[0].value, "Bob is back");
+    // Another list: the moments alone count, and the operator learns it.
+    const other = join(folder, "other.list");
+    const lines = readFileSync(join(backups, "erasures.list"), "utf8").trim().split("\n");
+    writeFileSync(other, `${lines.at(-1)}\n`);
+    assert.match(
+      (await restore("other", "--erasures", other)).out,
+      /0 erasures .*\nnone of these has what was noted/,
+    );
+  }
+});
+
 test("who was being erased when a backup began is not in it", async (context) => {
   const { folder, backups, time, core, close, start, schedule, names } = await setUp(context);
   await core.store.write(write("ada", [[0, "Ada"]]));

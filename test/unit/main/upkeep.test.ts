@@ -71,10 +71,10 @@ test("a clock that is wrong at the start ends no fact and forgets no request, un
   const logTo = { write: (line: string) => void lines.push(line) };
   const start = () => startService(config, { tcp: false, warm: false, logTo });
   const facts = ({ core }: Service) => core.embedded!.statistics().facts;
-  /** A round of upkeep: its sweep is done when a write that follows it is. */
+  /** A round of upkeep: the four steps of its sweep are done when the writes beside them are. */
   const pass = async ({ core }: Service, ms: number) => {
     context.mock.timers.tick(ms);
-    for (let i = 0; i < 3; i++) await core.embedded!.probe();
+    for (let i = 0; i < 4; i++) await core.embedded!.probe();
   };
   let service = await start();
   const expiresAtMs = startMs + 10 * DAY_MS;

@@ -26,24 +26,36 @@ async function setUp(context: TestContext) {
   const store = await temporaryStore(context);
   let nowMs = Date.parse("2026-11-18T20:00:00Z");
   const clock = { now: () => nowMs };
-  const later = () => {
-    nowMs += 1_000;
+  const later = (ms = 1_000) => {
+    nowMs += ms;
   };
-  const keyRing = new KeyRing([{ id: 7, material: new Uint8Array(32).fill(7) }]);
+  const keyRing = ringOf(7);
   const lines: string[] = [];
-  const noted = notedErasures(store, { keyRing, clock, add: async (line) => void lines.push(line) });
-  return { store, clock, later, keyRing, lines, noted };
+  const under = (ring: KeyRing) =>
+    notedErasures(store, { keyRing: ring, clock, add: async (line) => void lines.push(line) });
+  return { store, clock, later, keyRing, lines, under, noted: under(keyRing) };
+}
+
+/** The last key writes; a negative number is of a key that only opens blocks. */
+function ringOf(...ids: number[]): KeyRing {
+  const masters = ids.map((id) => ({ id: Math.abs(id), opensOnly: id < 0 }));
+  return new KeyRing(masters.map((one) => ({ ...one, material: new Uint8Array(32).fill(one.id) })));
 }
 
 interface Given {
   readonly noted: Store;
+  readonly under: (ring: KeyRing) => Store;
   readonly lines: string[];
-  readonly later: () => void;
+  readonly later: (ms?: number) => void;
 }
 
 /** What a restored backup has left of a user, in the form PLACE LABEL=VALUE, when what was done after it is erased again. */
-async function leftInBackup(context: TestContext, done: (given: Given) => Promise<void>, ofUser = "ada") {
-  const { store, clock, later, keyRing, lines, noted } = await setUp(context);
+async function leftInBackup(
+  context: TestContext,
+  done: (given: Given) => Promise<void>,
+  { ofUser = "ada", keyRing = ringOf(7), isOneList = false } = {},
+) {
+  const { store, clock, later, lines, under, noted } = await setUp(context);
   const own = ["", "path", "path/tree", "tent"].map((place) => set(place, "PROJ.goal", place || "own"));
   for (const change of [...own, set("path", "PROJ.repo", "mine")]) await write(store, "ada", change);
   await store.changeProject(ACCOUNT, { project: "path", createdAtMs: 1 });
@@ -52,14 +64,19 @@ async function leftInBackup(context: TestContext, done: (given: Given) => Promis
   context.after(() => rmSync(folder, { recursive: true }));
   await store.backup(join(folder, "backup"));
   later();
-  await done({ noted, lines, later });
+  await done({ noted, under, lines, later });
   const options = { create: false, queueMax: 100, metrics: new Metrics() };
   const restored = await LmdbStore.open({ folder: join(folder, "backup"), ...options });
   // From the lists of several nodes in any order, and as it is sent to one of them.
-  const erasures = erasuresIn(erasuresIn(lines.toReversed().join("")).map(lineOf).join("\n"));
+  const lists = isOneList ? [lines.join("")] : lines.toReversed();
+  const erasures = erasuresIn(
+    erasuresIn(...lists)
+      .map(lineOf)
+      .join("\n"),
+  );
   const report = await eraseAgain({ store: restored, keyRing, clock }, erasures);
   const again = await eraseAgain({ store: restored, keyRing, clock }, erasures);
-  assert.deepEqual(again, { erased: 0, unreadable: 0 }, "it may be repeated");
+  assert.deepEqual(again, { ...report, erased: 0 }, "it may be repeated");
   const nowMs = clock.now();
   const factsOf = async (userId: string) =>
     (await restored.readLife(ACCOUNT, userId, { nowMs }))?.facts.map(
@@ -118,6 +135,74 @@ test("what was moved after a backup and then erased does not come back with it, 
     tree.left,
     EVERYTHING.filter((fact) => !fact.startsWith("path/tree")),
   );
+});
+
+test("a move and an erasure meet also where the master key was rotated between them", async (context) => {
+  for (const version of ["0.1.0", "now"])
+    for (const [readable, unreadable] of [
+      [ringOf(7, 8, 9), 0],
+      [ringOf(-7, -8, 9), 0],
+      [ringOf(7), 0],
+      // Its first move was noted before these keys were there.
+      [ringOf(8, 9), 1],
+    ] as const) {
+      const { left, ...report } = await leftInBackup(
+        context,
+        async ({ under, lines, later }) => {
+          await write(under(ringOf(7)), "ada", moved("path", "loom"));
+          later();
+          await write(under(ringOf(7, 8)), "ada", moved("loom", "weft"));
+          // A line for each key.
+          if (version === "0.1.0")
+            lines.push(
+              ...lines
+                .splice(0)
+                .map((line) => line.replaceAll(/(?<=\S{64}) (?=7|8)/g, "\n2026-11-18T20:00:02.000Z ")),
+            );
+          later();
+          await under(ringOf(-7, -8, 9)).forgetUser(ACCOUNT, "ada", "weft");
+        },
+        { keyRing: readable },
+      );
+      assert.deepEqual(left, unreadable === 0 ? WITHOUT_PATH : EVERYTHING);
+      if (version === "now") assert.equal(report.unreadable > 0, unreadable > 0);
+    }
+  // Also where labels stayed, and what stayed is known under one key alone.
+  const { left } = await leftInBackup(
+    context,
+    async ({ under, later }) => {
+      const only = { isMeant: (label: string) => label === "PROJ.goal", named: [] };
+      await write(under(ringOf(7)), "ada", { ...moved("path", sharedPlace("path")), only }, true);
+      later();
+      await under(ringOf(-7, 8)).forgetUser(ACCOUNT, projectUser("path"));
+    },
+    { keyRing: ringOf(-7, 8) },
+  );
+  assert.deepEqual(
+    left,
+    EVERYTHING.filter((fact) => fact !== "path PROJ.goal=path"),
+  );
+});
+
+test("a move comes before what was erased behind it in the list, also where the clock was set back between them", async (context) => {
+  for (const [steps, expected] of [
+    [["move", "erase"], WITHOUT_PATH],
+    [["erase", "move"], EVERYTHING],
+  ] as const) {
+    const { left } = await leftInBackup(
+      context,
+      async ({ noted, later }) => {
+        await write(noted, "ada", set("loom", "PROJ.goal", "another"));
+        for (const step of steps) {
+          if (step === "erase") await noted.forgetUser(ACCOUNT, "ada", "loom");
+          else await write(noted, "ada", moved("path", "loom"));
+          later(-3_600_000);
+        }
+      },
+      { isOneList: true },
+    );
+    assert.deepEqual(left, expected);
+  }
 });
 
 test("what was erased before a move, or elsewhere, or was never moved, stays in a restored backup", async (context) => {

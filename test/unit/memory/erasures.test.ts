@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
+import { Audit } from "../../../src/memory/audit.ts";
 import { erasuresIn } from "../../../src/memory/erasure-lines.ts";
 import { eraseAgain, notedErasures } from "../../../src/memory/erasures.ts";
 import { forgetUser } from "../../../src/memory/facts.ts";
@@ -119,6 +120,30 @@ test("who shares a project and has no fact is noted too, and a restored member g
   assert.deepEqual((await store.readProjects(ACCOUNT))[0]?.members, ["ada"]);
 });
 
+test("a name that the audit alone has is noted too, once, and a restored one goes again", async (context) => {
+  const { noted, lines, store, keyRing, clock } = await setUp(context);
+  const audit = new Audit({ store, keyRing, clock });
+  const changed = { account: ACCOUNT, members: ["zed", "ada"] };
+  const notes = Array.from({ length: 501 }, (_, i) =>
+    audit.note(`share${i}`, { address: "", requestId: "" }, { account: ACCOUNT, ...(i === 0 && changed) }),
+  );
+  const fill = () => Promise.all(notes.map((note) => audit.add(note)));
+  const names = async () =>
+    (await audit.list({ limit: 1000 })).notes.flatMap((note) => note.names.map(({ name }) => name));
+  await fill();
+  for (let i = 0; i < 2; i++) assert.equal(await noted.forgetUser(ACCOUNT, "zed"), undefined);
+  assert.equal(lines.length, 1);
+  assert.deepEqual(await names(), ["ada"]);
+  // As a restored backup has them.
+  await store.forgetUser(ACCOUNT, "ada");
+  await fill();
+  assert.deepEqual((await names()).sort(), ["ada", "zed"]);
+  const erasures = erasuresIn(lines.join(""));
+  assert.deepEqual(await eraseAgain({ store, keyRing, clock }, erasures), { erased: 1, unreadable: 0 });
+  assert.deepEqual(await names(), ["ada"]);
+  assert.equal((await eraseAgain({ store, keyRing, clock }, erasures)).erased, 0);
+});
+
 test("a name that a restored backup has in what is shared goes again, also of one who has nothing else", async (context) => {
   const { noted, lines, store, keyRing, clock, write } = await setUp(context);
   await store.changeProject(ACCOUNT, { project: "loom", members: null, createdAtMs: 1 });
@@ -152,7 +177,7 @@ test("a name that a restored backup has in what is shared goes again, also of on
   for (const userId of ["ada", "kay", "lin"]) await disown(services, ACCOUNT, userId);
   await noted.forgetUser(ACCOUNT, "ada");
   const erasures = erasuresIn(lines.join(""));
-  assert.deepEqual(new Set(erasures.map(({ hash }) => hash)).size, 3);
+  assert.deepEqual(new Set(erasures.map(({ marks }) => marks[0]?.hash)).size, 3);
   await store.forgetUser(ACCOUNT, team);
   await writeAll();
   assert.deepEqual(await eraseAgain({ store, keyRing, clock }, erasures), { erased: 3, unreadable: 0 });

@@ -309,6 +309,8 @@ test("lmdb: a store that cannot be opened lets its folder go, and a disk that is
     await store.probe();
     freeBytes = 2 ** 18;
     await assert.rejects(store.probe(), { code: "store_unavailable" });
+    await assert.rejects(store.sweep(0), { code: "store_unavailable" });
+    await new Promise(setImmediate);
     freeBytes = Number.POSITIVE_INFINITY;
     await assert.rejects(store.probe(), { code: "store_unavailable" }, "a failure of moments ago counts");
     nowMs = 5_000;

@@ -108,6 +108,7 @@ function readAudit(query: AuditQuery): Query<AuditNote[]> {
     if (person !== undefined)
       for (const { hash } of await readNames(sql, sql`account = ${account ?? ""} AND name = ${person.name}`))
         hashes.push(hash);
+    if (person !== undefined && hashes.length === 0) return [];
     const rows = await answerOf(
       (ticket) => sql<FoundEntry[]>`
         SELECT t.ticket, a.entry FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (

@@ -1,0 +1,84 @@
+/** The output of the log, on a file that takes part of what it is given, or nothing. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { LogOutput } from "../../../src/main/log-output.ts";
+
+/** Takes up to `room` bytes at a time; without room it fails. */
+function smallFile({ mock }: TestContext) {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const file = { text: "", room: Number.POSITIVE_INFINITY, isStuck: false };
+  const take = (bytes: Buffer) => {
+    if (file.room === 0) throw new Error("ENOSPC: no space left on device");
+    const taken = bytes.subarray(0, file.room);
+    file.text += taken;
+    return taken.length;
+  };
+  const atExit: (() => void)[] = [];
+  mock.method(process, "once", (_: string, listener: () => void) => atExit.push(listener));
+  const output = new LogOutput({
+    write: (bytes, done) =>
+      setImmediate(() => {
+        if (file.isStuck) return;
+        try {
+          done(null, take(bytes));
+        } catch (error) {
+          done(error as Error, 0);
+        }
+      }),
+    writeSync: take,
+  });
+  const settle = async () => {
+    for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+  };
+  return { file, output, settle, exit: () => atExit.map((listener) => listener()) };
+}
+
+test("lines come out in their order, also where each write takes a part", async (t) => {
+  const { file, output, settle } = smallFile(t);
+  file.room = 5;
+  const lines = Array.from({ length: 10 }, (_, i) => `line ${i}\n`);
+  for (const line of lines.slice(0, 5)) output.write(line);
+  await settle();
+  for (const line of lines.slice(5)) output.write(line);
+  await settle();
+  assert.equal(file.text, lines.join(""));
+});
+
+test("what cannot be written is tried again, and what there is no room to keep is counted", async (t) => {
+  const { file, output, settle } = smallFile(t);
+  file.room = 0;
+  const line = `${"x".repeat(2 ** 18)}\n`;
+  for (let i = 0; i < 10; i++) output.write(line);
+  await settle();
+  t.mock.timers.tick(1_000);
+  await settle();
+  assert.equal(file.text, "");
+  file.room = Number.POSITIVE_INFINITY;
+  output.write("last\n");
+  t.mock.timers.tick(1_000);
+  await settle();
+  const written = file.text.split("\n");
+  assert.deepEqual(written.slice(0, 4), [...Array(3).fill(line.trimEnd()), "last"]);
+  const { count, msg } = JSON.parse(written[4]);
+  assert.deepEqual([count, msg], [7, "lines of the log were left out: they could not be written"]);
+});
+
+test("at the end of the process the rest is written behind what is being written", (t) => {
+  const { file, output, exit } = smallFile(t);
+  output.write("one\n");
+  output.write("two\n");
+  file.isStuck = true;
+  file.room = 3;
+  exit();
+  assert.equal(file.text, "two\n");
+});
+
+test("at the end of the process what cannot be written is given up", async (t) => {
+  const { file, output, settle, exit } = smallFile(t);
+  file.room = 0;
+  output.write("one\n");
+  await settle();
+  exit();
+  assert.equal(file.text, "");
+});
