@@ -262,33 +262,40 @@ interface UserCounts extends Ticketed {
   readonly numbers: number;
 }
 
-/** A new one gets the revision that its table has for it. */
+/**
+ * A new one gets the revision that its table has for it. All are locked in their order, whether some are new or none:
+ * groups that would first lock those they know wait in a circle where another one has just made some of them.
+ */
 export async function lockUsers(
   statements: Statements,
   users: readonly GroupUser[],
 ): Promise<Map<string, UserCounts>> {
-  const isMissing = statements.isCluster
-    ? part``
-    : part`WHERE (SELECT count(*) FROM known) < ${users.length}::bigint`;
   const rows = statements.rows(
     USER,
     users.map((user) => ({ user })),
   );
+  const join = part`
+    FROM (${rows}) AS t (slot, account, user_id)
+    JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id`;
+  const areKnown = part`(SELECT count(*) FROM seen) = ${users.length}::bigint`;
   const made = part`
-    INSERT INTO sideband.users AS u (slot, account, user_id) ${rows} ${isMissing}
+    INSERT INTO sideband.users AS u (slot, account, user_id) ${rows} ${statements.isCluster ? part`` : part`WHERE NOT ${areKnown}`}
     ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = u.revision`;
-  const found = await answerOf((ticket) => {
-    const counts = part`u.revision, u.facts, u.heads, u.numbers`;
-    const columns = part`${ticket}::bigint AS ticket, u.account, u.user_id, ${counts}`;
-    if (statements.isCluster) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
-    return statements.send<UserCounts>`
-      WITH known AS (
-        SELECT ${columns} FROM (${rows}) AS t (slot, account, user_id)
-        JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id
-        ORDER BY u.slot, u.account, u.user_id FOR NO KEY UPDATE OF u),
-      made AS (${made} RETURNING ${columns})
-      SELECT * FROM known UNION ALL SELECT * FROM made`;
-  });
+  const lock = () =>
+    answerOf((ticket) => {
+      const counts = part`u.revision, u.facts, u.heads, u.numbers`;
+      const columns = part`${ticket}::bigint AS ticket, u.account, u.user_id, ${counts}`;
+      if (statements.isCluster) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
+      return statements.send<UserCounts>`
+        WITH seen AS (SELECT 1 ${join}),
+        known AS (
+          SELECT ${columns} ${join} WHERE ${areKnown} ORDER BY u.slot, u.account, u.user_id FOR NO KEY UPDATE OF u),
+        made AS (${made} RETURNING ${columns})
+        SELECT * FROM known UNION ALL SELECT * FROM made`;
+    });
+  let found = await lock();
+  // One that was seen may have been erased before it was locked.
+  while (found.length < users.length) found = await lock();
   return new Map(found.map((row) => [userName({ account: row.account, userId: row.user_id }), row]));
 }
 
