@@ -14,6 +14,7 @@ import { accountCounter } from "../../../memory/quota.ts";
 import type { Place, ProjectRecord } from "../../../memory/records.ts";
 import { isShared, projectUser } from "../../../memory/shared-places.ts";
 import { DIRECTORY_SLOT, replaySlot, userSlot } from "../cluster/placement.ts";
+import { ConflictError } from "../connection/database-failure.ts";
 import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import { type ProjectRow, projectOf } from "./project-rows.ts";
 import { type Column, columnsIn, columnsOf, hexOf, part, type Statements } from "./statements.ts";
@@ -264,7 +265,8 @@ interface UserCounts extends Ticketed {
 
 /**
  * A new one gets the revision that its table has for it. All are locked in their order, whether some are new or none:
- * groups that would first lock those they know wait in a circle where another one has just made some of them.
+ * groups that would lock what they know, and then make the others, wait in a circle. So whoever was erased before it was locked
+ * lets the group begin anew.
  */
 export async function lockUsers(
   statements: Statements,
@@ -281,21 +283,18 @@ export async function lockUsers(
   const made = part`
     INSERT INTO sideband.users AS u (slot, account, user_id) ${rows} ${statements.isCluster ? part`` : part`WHERE NOT ${areKnown}`}
     ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = u.revision`;
-  const lock = () =>
-    answerOf((ticket) => {
-      const counts = part`u.revision, u.facts, u.heads, u.numbers`;
-      const columns = part`${ticket}::bigint AS ticket, u.account, u.user_id, ${counts}`;
-      if (statements.isCluster) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
-      return statements.send<UserCounts>`
-        WITH seen AS (SELECT 1 ${join}),
-        known AS (
-          SELECT ${columns} ${join} WHERE ${areKnown} ORDER BY u.slot, u.account, u.user_id FOR NO KEY UPDATE OF u),
-        made AS (${made} RETURNING ${columns})
-        SELECT * FROM known UNION ALL SELECT * FROM made`;
-    });
-  let found = await lock();
-  // One that was seen may have been erased before it was locked.
-  while (found.length < users.length) found = await lock();
+  const found = await answerOf((ticket) => {
+    const counts = part`u.revision, u.facts, u.heads, u.numbers`;
+    const columns = part`${ticket}::bigint AS ticket, u.account, u.user_id, ${counts}`;
+    if (statements.isCluster) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
+    return statements.send<UserCounts>`
+      WITH seen AS (SELECT 1 ${join}),
+      known AS (
+        SELECT ${columns} ${join} WHERE ${areKnown} ORDER BY u.slot, u.account, u.user_id FOR NO KEY UPDATE OF u),
+      made AS (${made} RETURNING ${columns})
+      SELECT * FROM known UNION ALL SELECT * FROM made`;
+  });
+  if (found.length < users.length) throw new ConflictError("a user was erased before it was locked");
   return new Map(found.map((row) => [userName({ account: row.account, userId: row.user_id }), row]));
 }
 
