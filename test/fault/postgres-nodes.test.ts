@@ -99,6 +99,10 @@ test("nodes that write the same users under the same keys never wait in a circle
           ...write(`user-${(round + n) % 12}`, []),
           changes: changesOf([[n * 8, null]]),
         });
+        // To some who come and go.
+        const forget = (i: number) => ({ ...write(`gone-${i}`, []), changes: changesOf([[0, null]]) });
+        await Promise.all(order.map((i) => send(store, write(`gone-${i}`, [[0, `${round}`]]))));
+        await Promise.all(order.map((i) => send(store, forget(i))));
       }
     }),
   );

@@ -153,7 +153,7 @@ test("If-Match writes only on the revision that it names, If-None-Match only whe
     ["/encode", body],
     ["/facts/append", { user_id: "cas", label: "USER.name", item: "c" }],
     ["/facts/remove", { user_id: "cas", label: "USER.name", item: "b" }],
-    ["/facts/restore", { user_id: "cas", label: "USER.name", revision: 1 }],
+    ["/facts/restore", { user_id: "cas", label: "USER.name", revision: Number(etag.slice(1, -1)) }],
     ["/facts/rename", { user_id: "cas", label: "USER.name", to: "USER.role" }],
   ];
   for (const [path, written] of writes) {

@@ -72,6 +72,11 @@ const UNAVAILABLE_STATES = /^(08|26|28|53|57|58)|^(25006|25P02|42P05|55P03|40001
 /** The database rolled the transaction back in favour of another: it is safe to repeat. */
 const CONFLICT_STATES = /^(40001|40P01)$/;
 
+/** What was read does not hold any more: the transaction is rolled back, and repeated. */
+export class ConflictError extends Error {
+  readonly code = "40001";
+}
+
 /** Another transaction kept what was needed locked for longer than a transaction waits (lock_timeout). */
 const LOCK_STATE = "55P03";
 

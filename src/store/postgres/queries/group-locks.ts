@@ -14,6 +14,7 @@ import { accountCounter } from "../../../memory/quota.ts";
 import type { Place, ProjectRecord } from "../../../memory/records.ts";
 import { isShared, projectUser } from "../../../memory/shared-places.ts";
 import { DIRECTORY_SLOT, replaySlot, userSlot } from "../cluster/placement.ts";
+import { ConflictError } from "../connection/database-failure.ts";
 import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import { type ProjectRow, projectOf } from "./project-rows.ts";
 import { type Column, columnsIn, columnsOf, hexOf, part, type Statements } from "./statements.ts";
@@ -262,33 +263,38 @@ interface UserCounts extends Ticketed {
   readonly numbers: number;
 }
 
-/** A new one gets the revision that its table has for it. */
+/**
+ * A new one gets the revision that its table has for it. All are locked in their order, whether some are new or none:
+ * groups that would lock what they know, and then make the others, wait in a circle. So whoever was erased before it was locked
+ * lets the group begin anew.
+ */
 export async function lockUsers(
   statements: Statements,
   users: readonly GroupUser[],
 ): Promise<Map<string, UserCounts>> {
-  const isMissing = statements.isCluster
-    ? part``
-    : part`WHERE (SELECT count(*) FROM known) < ${users.length}::bigint`;
   const rows = statements.rows(
     USER,
     users.map((user) => ({ user })),
   );
+  const join = part`
+    FROM (${rows}) AS t (slot, account, user_id)
+    JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id`;
+  const areKnown = part`(SELECT count(*) FROM seen) = ${users.length}::bigint`;
   const made = part`
-    INSERT INTO sideband.users AS u (slot, account, user_id) ${rows} ${isMissing}
+    INSERT INTO sideband.users AS u (slot, account, user_id) ${rows} ${statements.isCluster ? part`` : part`WHERE NOT ${areKnown}`}
     ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = u.revision`;
   const found = await answerOf((ticket) => {
     const counts = part`u.revision, u.facts, u.heads, u.numbers`;
     const columns = part`${ticket}::bigint AS ticket, u.account, u.user_id, ${counts}`;
     if (statements.isCluster) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
     return statements.send<UserCounts>`
-      WITH known AS (
-        SELECT ${columns} FROM (${rows}) AS t (slot, account, user_id)
-        JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id
-        ORDER BY u.slot, u.account, u.user_id FOR NO KEY UPDATE OF u),
+      WITH seen AS (SELECT 1 ${join}),
+      known AS (
+        SELECT ${columns} ${join} WHERE ${areKnown} ORDER BY u.slot, u.account, u.user_id FOR NO KEY UPDATE OF u),
       made AS (${made} RETURNING ${columns})
       SELECT * FROM known UNION ALL SELECT * FROM made`;
   });
+  if (found.length < users.length) throw new ConflictError("a user was erased before it was locked");
   return new Map(found.map((row) => [userName({ account: row.account, userId: row.user_id }), row]));
 }
 
