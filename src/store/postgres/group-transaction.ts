@@ -18,6 +18,7 @@ import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { AuditNote, Place } from "../../memory/records.ts";
 import { eventUser, isShared, projectOfUser, sharedPlace } from "../../memory/shared-places.ts";
 import type { Transaction } from "./connection/database.ts";
+import { ConflictError } from "./connection/database-failure.ts";
 import { counterName, countersOf, type GroupUser, projectName, usersOf } from "./queries/group-locks.ts";
 import { type FoundGroup, type ListedLabels, readGroup } from "./queries/group-reads.ts";
 import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
@@ -47,10 +48,11 @@ export function groupTransaction(
   const group = usersOf(requests);
   const { users, userOf, projectOf } = group;
   const turn = () => turns.next(account);
+  let isAnew = false;
   return async (sql, onSend) => {
     const statements = new Statements(sql, isCluster, isTrial);
     try {
-      const found = await readGroup(statements, requests, group, turn);
+      const found = await readGroup(statements, requests, group, turn, isAnew);
       const counts = new Map<number, PlaceCounts>();
       for (const [i, user] of found.users.entries())
         if (mayBecomeFull(user)) counts.set(i, await countPlaces(statements, elementAt(users, i), user));
@@ -78,6 +80,7 @@ export function groupTransaction(
       return resultsOf(requests, decisions, found.used, used);
     } catch (error) {
       await statements.run("ROLLBACK").catch(() => {});
+      isAnew ||= error instanceof ConflictError;
       throw error;
     }
   };

@@ -17,7 +17,7 @@ import { newDatabase, openClient, openStore } from "../../postgres/server.ts";
 const MONTH = "2026-11";
 const GRANT = { keyId: "k", resource: "", client: "", returnsTo: "", refreshes: 0, recentMs: [] };
 
-/** How many rows `rows` names that nobody has locked while `act` waits for those that `held` names, or for the one that it inserts. */
+/** How many rows `rows` names that nobody has locked while `act` waits for those that `held` names, inserts or deletes. */
 async function freeDuring(
   sql: Sql,
   { held, rows }: { held: string; rows: string },
@@ -25,7 +25,7 @@ async function freeDuring(
 ): Promise<number> {
   const [begun, end] = [later(), later()];
   const holding = sql.begin(async (tx) => {
-    await tx.unsafe(held.startsWith("INSERT") ? held : `SELECT FROM sideband.${held} FOR UPDATE`);
+    await tx.unsafe(/^(INSERT|DELETE)/.test(held) ? held : `SELECT FROM sideband.${held} FOR UPDATE`);
     begun.resolve();
     await end.promise;
   });
@@ -86,6 +86,21 @@ test("postgres: a group makes the first counters of a month before it counts in 
     const counting = () => store.write(write("ada", [[0, "y"]], { quota: { ...quota, counter } }));
     assert.equal(await freeDuring(sql, { held, rows: "month_counters" }, counting), 1);
     assert.deepEqual([await store.readUsage("k1", MONTH), await store.readUsage(counter, MONTH)], [2, 8]);
+  }));
+
+test("postgres: a group whose users are erased while it waits for them makes them again", () =>
+  withStore(async (store, sql) => {
+    const users = ["ada", "bob"];
+    const writing = async () => {
+      const written = await Promise.all(users.map((user) => store.write(write(user, [[0, "x"]]))));
+      assert.deepEqual(
+        written.map(({ outcome }) => outcome),
+        ["stored", "stored"],
+      );
+    };
+    await writing();
+    const held = "DELETE FROM sideband.facts; DELETE FROM sideband.users";
+    assert.equal(await freeDuring(sql, { held, rows: "users" }, writing), 0);
   }));
 
 test("postgres: what was used elsewhere is added to all days before all months", () =>

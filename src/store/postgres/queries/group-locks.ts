@@ -266,11 +266,14 @@ interface UserCounts extends Ticketed {
 /**
  * A new one gets the revision that its table has for it. All are locked in their order, whether some are new or none:
  * groups that would lock what they know, and then make the others, wait in a circle. So whoever was erased before it was locked
- * lets the group begin anew.
+ * lets the group begin anew, and then each is made or found in its turn.
+ *
+ * @param makesAll for a group that begins anew: it cannot miss anybody again, but writes a version of each row
  */
 export async function lockUsers(
   statements: Statements,
   users: readonly GroupUser[],
+  makesAll: boolean,
 ): Promise<Map<string, UserCounts>> {
   const rows = statements.rows(
     USER,
@@ -281,12 +284,12 @@ export async function lockUsers(
     JOIN sideband.users AS u ON u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id`;
   const areKnown = part`(SELECT count(*) FROM seen) = ${users.length}::bigint`;
   const made = part`
-    INSERT INTO sideband.users AS u (slot, account, user_id) ${rows} ${statements.isCluster ? part`` : part`WHERE NOT ${areKnown}`}
+    INSERT INTO sideband.users AS u (slot, account, user_id) ${rows} ${makesAll ? part`` : part`WHERE NOT ${areKnown}`}
     ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = u.revision`;
-  const found = await answerOf((ticket) => {
+  const found = await ticketed((ticket) => {
     const counts = part`u.revision, u.facts, u.heads, u.numbers`;
     const columns = part`${ticket}::bigint AS ticket, u.account, u.user_id, ${counts}`;
-    if (statements.isCluster) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
+    if (makesAll) return statements.send<UserCounts>`${made} RETURNING ${columns}`;
     return statements.send<UserCounts>`
       WITH seen AS (SELECT 1 ${join}),
       known AS (

@@ -96,12 +96,17 @@ const LOCK_TIMEOUT = "SET LOCAL lock_timeout = '100ms'";
 /** The counters of the second trip are locked for a moment only, by one after the other. */
 const NO_LOCK_TIMEOUT = "SET LOCAL lock_timeout = 0";
 
-/** Locks and reads. All statements are sent before the first answer is waited for. */
+/**
+ * Locks and reads. All statements are sent before the first answer is waited for.
+ *
+ * @param isAnew somebody was erased before this group had locked them
+ */
 export async function readGroup(
   statements: Statements,
   requests: readonly WriteRequest[],
   group: GroupUsers,
   turn: () => Promise<void>,
+  isAnew: boolean,
 ): Promise<FoundGroup> {
   const { users } = group;
   const { views, viewOf, sharedViewOf } = viewsOf(requests, group);
@@ -123,7 +128,7 @@ export async function readGroup(
   const limited = hasKeys ? statements.run(LOCK_TIMEOUT) : begun;
   const gone = lockLabels(statements, users);
   const shared = lockProjects(statements, requests);
-  const locked = lockUsers(statements, users);
+  const locked = lockUsers(statements, users, isAnew || statements.isCluster);
   const found = statements.read<GroupRow>(COLUMNS, queries);
   const unlimited = statements.run(NO_LOCK_TIMEOUT);
   await allOf<unknown>([begun, replays, limited, gone, shared, locked, found, unlimited]);
