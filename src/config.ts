@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
-import { ACCOUNT_DEFAULT } from "./base/account.ts";
+import { ACCOUNT_DEFAULT } from "./base/accounts.ts";
 import { isSlip } from "./base/edit-distance.ts";
 import { ConfigError } from "./base/errors.ts";
 import { promptGroups } from "./base/groups.ts";

@@ -4,8 +4,8 @@
  * the work fails.
  */
 
+import type { Requester } from "../base/accounts.ts";
 import { assert } from "../base/assert.ts";
-import type { Requester } from "../base/requester.ts";
 import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
 import { digitsFor } from "../codec/digits.ts";

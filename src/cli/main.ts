@@ -30,7 +30,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ...commandsOf(() => import("./commands/facts.ts"), "recall", "find", "forget", "facts", "context"),
   ...commandsOf(() => import("./commands/history.ts"), "history", "restore", "rollback", "undo"),
   ...commandsOf(() => import("./commands/log.ts"), "log"),
-  ...commandsOf(() => import("./commands/label-sets.ts"), "labels add-set"),
+  ...commandsOf(() => import("./commands/labels.ts"), "labels add-set"),
   ...commandsOf(
     () => import("./commands/labels.ts"),
     // "labels" alone is the last of them: it would be found first.

@@ -4,13 +4,13 @@
  */
 
 import { hostGroups } from "../agent-side/host-groups.ts";
-import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { RefusedValueError } from "../agent-side/secrets.ts";
+import { isForAnotherUser, otherUserText } from "../agent-side/written-line.ts";
 import { openProject } from "../agents/project.ts";
 import { groupOf, LABEL_FORM, NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { NoStoreError } from "../base/errors.ts";
 import { promptGroups } from "../base/groups.ts";
-import { plainLetters } from "../base/plain-letters.ts";
+import { plainLetters } from "../base/letters.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import type { StoredFact } from "../contract/answers.ts";
 import { openAgentMemory } from "../main/agent.ts";

@@ -4,7 +4,7 @@
  * search engines index them.
  */
 
-import { withAccentsApart } from "../base/plain-letters.ts";
+import { withAccentsApart } from "../base/letters.ts";
 
 /** The accents of Latin, Greek and Cyrillic, and the vowel points of Hebrew and Arabic. */
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652]+/g;

@@ -14,7 +14,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
-import { ACCOUNT_HEADER } from "../base/account.ts";
+import { ACCOUNT_HEADER } from "../base/accounts.ts";
 import { BODY_BYTES_MAX } from "../base/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";

@@ -9,7 +9,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { type } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ACCOUNT_DEFAULT } from "../base/account.ts";
+import { ACCOUNT_DEFAULT } from "../base/accounts.ts";
 import type { Config } from "../config.ts";
 import { OwnerClient } from "../door-client/owner-client.ts";
 import { WaitingServer } from "../http/waiting-server.ts";

@@ -4,8 +4,8 @@
  */
 
 import type { AgentMemory, AgentWriteOptions, AgentWriterOptions } from "../agent-side/agent-memory.ts";
+import type { Requester } from "../base/accounts.ts";
 import { groupsOf } from "../base/groups.ts";
-import type { Requester } from "../base/requester.ts";
 import { inSlices } from "../base/slices.ts";
 import { channelsView } from "../http/routes/account.ts";
 import {

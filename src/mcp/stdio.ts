@@ -10,11 +10,10 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
-import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { TURNED_OFF } from "../agent-side/prompts.ts";
+import { isForAnotherUser, otherUserText } from "../agent-side/written-line.ts";
 import type { FactsAnswer } from "../contract/answers.ts";
-import { memoryServer, type ServerCall } from "./memory-server.ts";
-import { memoryUri } from "./memory-uri.ts";
+import { memoryServer, memoryUri, type ServerCall } from "./memory-server.ts";
 
 interface StdioOptions {
   readonly memory: AgentMemory;

@@ -6,12 +6,12 @@
  * (docs/decisions/0015-block-scheduler.md).
  */
 
+import type { Requester } from "../base/accounts.ts";
 import { assert } from "../base/assert.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { TimerClock } from "../base/clock.ts";
 import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
-import type { Requester } from "../base/requester.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";

@@ -4,16 +4,21 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { TIER_LIMITS, type Tier } from "../base/accounts.ts";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { groupsOf } from "../base/groups.ts";
 import { labelPatterns } from "../base/label-patterns.ts";
-import { withThousands } from "../base/thousands.ts";
-import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
-import { unusedAccounts } from "./account-names.ts";
+import { withThousands } from "../base/limits.ts";
 import { noteOn } from "./audit.ts";
-import { checkAccount, checkIdentifier, checkNote, checkRequestTexts } from "./identifiers.ts";
+import {
+  checkAccount,
+  checkIdentifier,
+  checkNote,
+  checkRequestTexts,
+  unusedAccounts,
+} from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
 import type { FactStore, KeyStore } from "./ports.ts";
 import { accountCounter, dayOf, isMonthlyLimit, MONTHLY_LIMIT_MAX, quotaWindow } from "./quota.ts";

@@ -7,8 +7,7 @@
 import { assert } from "../base/assert.ts";
 import { scopeOfLabel } from "../base/channel-labels.ts";
 import { Failure } from "../base/errors.ts";
-import { SHARED_PROJECTS_MAX } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
+import { SHARED_PROJECTS_MAX, withThousands } from "../base/limits.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { isMember } from "./law/sharing.ts";
 import { isNamed } from "./law/user-memory.ts";

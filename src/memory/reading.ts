@@ -4,9 +4,9 @@
  * the clear, is named. Also the check that a new block holds its facts.
  */
 
+import type { Requester } from "../base/accounts.ts";
 import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
-import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { ReadOutcome } from "../blockwork/block-work.ts";
 import { type Person, sealOwner } from "./places.ts";

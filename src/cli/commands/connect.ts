@@ -5,6 +5,7 @@
  */
 
 import { once } from "node:events";
+import { isIP } from "node:net";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { writerName } from "../../agent-side/written-by.ts";
@@ -17,12 +18,12 @@ import { exportedUser, memoryLocation, openAgentMemory } from "../../main/agent.
 import { endConnection, issuerAt, signIn } from "../../main/connected-service.ts";
 import { changePersonSettings } from "../../main/person-settings.ts";
 import { isSidebandError, type Sideband } from "../../sdk/index.ts";
+import { named, serviceUrl } from "../../setting-values.ts";
 import { type Call, type Command, CommandError, defineCommand, EXIT_FAILED, EXIT_OK } from "../command.ts";
 import { planLines } from "../import/import-report.ts";
 import { memoryError } from "../memory-command.ts";
 import { ask, counted, ProgressLine } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
-import { checkedAddress } from "../service-address.ts";
 
 const FACTS_HELP = `  --replace   write a fact also where another value is there; without it, that value stays
   --yes       do not ask`;
@@ -247,4 +248,25 @@ async function written(memory: Sideband<string>, to: AgentConfig, plan: ImportPl
     `sideband: not written: ${rest.join(", ")}: ${cause instanceof Error ? cause.message : String(cause)}; nothing else was changed: run it again`,
   );
   return false;
+}
+
+/** Networks of one's own: loopback, private and link-local addresses, and names that no public server has. */
+const PRIVATE =
+  /^(?:localhost|127\.|10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|\[(?:::1|f[cde][\da-f]{2}:))/i;
+
+/** The address of a service as a person types it: what is wrong with it is said in one line. */
+function checkedAddress(typed: string): string {
+  const isBare = !/^[a-z]+:\/\//i.test(typed);
+  if (isBare) throw new CommandError(`write the whole address: https://${typed.replace(/(?<!\/)\/+$/, "")}`);
+  const address = named("the address", serviceUrl, typed);
+  const { protocol, hostname, search, hash, username } = new URL(address);
+  if (search !== "" || hash !== "" || username !== "")
+    throw new CommandError("the address is that of the service alone, without ?, # or a name before @");
+  const isOwn =
+    PRIVATE.test(hostname) || (isIP(hostname) === 0 && /^[^.]+$|\.(?:local|internal)$/.test(hostname));
+  if (protocol === "http:" && !isOwn)
+    throw new CommandError(
+      `http would send the key and the facts readable over the network: write ${address.replace("http:", "https:")}`,
+    );
+  return address;
 }

@@ -7,7 +7,7 @@ import { chmodSync, statSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { terminalText } from "../../agent-side/escaped-text.ts";
 import { fileText } from "../../agents/user-file.ts";
-import { ACCOUNT_DEFAULT } from "../../base/account.ts";
+import { ACCOUNT_DEFAULT } from "../../base/accounts.ts";
 import { ALL_GROUPS, groupsOf } from "../../base/groups.ts";
 import { markdownSection, withMarkdownSection } from "../../import/markdown-section.ts";
 import { exportedUser } from "../../main/agent.ts";

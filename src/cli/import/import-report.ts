@@ -5,7 +5,7 @@
 
 import { escapeText } from "../../agent-side/escaped-text.ts";
 import { quotedValue } from "../../agent-side/written-line.ts";
-import { withThousands } from "../../base/thousands.ts";
+import { withThousands } from "../../base/limits.ts";
 import type { Finding, FoundMemory, LeftOutLine } from "../../import/findings.ts";
 import { FORMATS, type FormatName } from "../../import/formats.ts";
 import type { AccountLabel, ImportPlan, PlannedFact } from "../../import/import-plan.ts";

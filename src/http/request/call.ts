@@ -1,8 +1,8 @@
 /** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
 
 import type { ServerResponse } from "node:http";
+import type { Requester } from "../../base/accounts.ts";
 import type { Refusal } from "../../base/errors.ts";
-import type { Requester } from "../../base/requester.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { Operator } from "../../memory/operators.ts";
 import type { AuditNote } from "../../memory/records.ts";
