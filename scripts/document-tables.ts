@@ -3,6 +3,7 @@
  * binaries of packages, and README.md's comparison with other memories. `npm run docs` writes each in the place of the one with the same columns (scripts/write-docs.ts).
  */
 
+import { TIER_LIMITS } from "../src/base/accounts.ts";
 import { CHANNELS } from "../src/base/channels.ts";
 import { ERRORS } from "../src/base/error-codes.ts";
 import {
@@ -20,7 +21,6 @@ import {
   USER_ID_LENGTH_MAX,
   VALUE_BYTES_MAX,
 } from "../src/base/limits.ts";
-import { TIER_LIMITS } from "../src/base/tiers.ts";
 import type { Access, Operation } from "../src/contract/operation.ts";
 import { ACCESS_ERRORS, errorsOf, OPERATIONS } from "../src/contract/operations.ts";
 import { BatchBody } from "../src/contract/schemas.ts";

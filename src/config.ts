@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
-import { ACCOUNT_DEFAULT } from "./base/account.ts";
+import { ACCOUNT_DEFAULT } from "./base/accounts.ts";
 import { isSlip } from "./base/edit-distance.ts";
 import { ConfigError } from "./base/errors.ts";
 import { promptGroups } from "./base/groups.ts";
@@ -131,7 +131,8 @@ export function personSettingsFile(): string {
   return join(homedir(), ".sideband", "settings.json");
 }
 
-export function readPersonSettings(file = personSettingsFile()): PersonSettings {
+export function readPersonSettings(): PersonSettings {
+  const file = personSettingsFile();
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {

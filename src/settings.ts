@@ -3,8 +3,8 @@
  * the values that it takes, and what it means (docs/CONFIG.md is made of them). config.ts reads them.
  */
 
+import { TIERS, type Tier } from "./base/accounts.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "./base/limits.ts";
-import { TIERS, type Tier } from "./base/tiers.ts";
 import {
   coresButOne,
   database,

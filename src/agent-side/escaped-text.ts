@@ -7,7 +7,7 @@
  * The Python client has a copy, which a test compares.
  */
 
-import { escapeHidden } from "../base/hidden-characters.ts";
+import { escapeHidden } from "../base/letters.ts";
 
 const SPACES = " \u00a0\u2000-\u200a\u202f\u205f\u3000";
 /** The start of a tag, with all of its brackets. "a < b", "<=", "<-", "<3" are none. */

@@ -3,7 +3,7 @@
  * refused on the agent's side, before anything is sent.
  */
 
-import { visibleText } from "../base/hidden-characters.ts";
+import { visibleText } from "../base/letters.ts";
 import { SECRET_PATTERNS } from "./secret-patterns.ts";
 
 const COMPILED = SECRET_PATTERNS.map(({ pattern, ...known }) => ({

@@ -146,7 +146,7 @@ export function quotedValue(value: string, lengthMax = VALUE_LENGTH_MAX): string
 }
 
 /** The values of a fact, the newest first; undefined where they could not be read. */
-export type Revisions = HistoryAnswer["revisions"] | undefined;
+type Revisions = HistoryAnswer["revisions"] | undefined;
 
 /** The code of an error, whether it comes from the service itself or from the client. */
 export function errorCodeOf(error: unknown): unknown {
@@ -210,4 +210,14 @@ function isTeamPlace(place: PlaceKind): boolean {
 export function projectAt(place: PlaceKind, project: string | undefined): string | undefined {
   if (place === "person") return undefined;
   return place === "worktree" ? project : project?.split("/")[0];
+}
+
+/** Whether a key is bound to another user than the one that is set, or than the one who runs the program if none is. */
+export function isForAnotherUser(error: unknown): boolean {
+  return errorCodeOf(error) === "user_not_allowed" && (error as { param?: unknown }).param === "user_id";
+}
+
+/** For whoever starts `sideband`, whose settings and options say the user. */
+export function otherUserText(userId: string): string {
+  return `this key is for another user than ${JSON.stringify(userId)}: name its user with --user or SIDEBAND_USER_ID`;
 }

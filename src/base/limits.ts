@@ -1,4 +1,4 @@
-/** The limits that more than one layer knows. A limit that only one module knows stands in that module. */
+/** The limits that more than one layer knows, and how they are written. A limit that only one module knows stands in that module. */
 
 /** Bytes of UTF-8 in a value. */
 export const VALUE_BYTES_MAX = 1024;
@@ -49,3 +49,12 @@ export const CONTEXT_TOKENS_MIN = 50;
 export const CONTEXT_TOKENS_MAX = 100_000;
 /** Characters of what is looked for. */
 export const QUERY_LENGTH_MAX = 200;
+
+/**
+ * A count with its thousands apart, as in 1,024. The first toLocaleString of a process loads the data of all languages,
+ * which every start of a command would wait for.
+ */
+export function withThousands(count: number): string {
+  const digits = String(count);
+  return digits.length <= 3 ? digits : `${withThousands(Math.floor(count / 1000))},${digits.slice(-3)}`;
+}

@@ -17,7 +17,6 @@ import { READER_FORMAT_VERSION } from "../reader/codebook.ts";
 import { BlockError } from "./errors.ts";
 import { blockKeyOf, keyRings } from "./keys.ts";
 import { loadReader, type ModelOptions } from "./model.ts";
-import { checkOptions } from "./options.ts";
 
 /** Values by label: one of the 40 standard ones, or any other of the form GROUP.name. */
 export type Facts = Readonly<Record<string, string>>;
@@ -111,7 +110,7 @@ export async function open(options: OpenOptions): Promise<Opened> {
   const results = keyRings(keys).map((ring) => newestOf(text, ring, userId, options));
   const opened = (await Promise.all(results)).filter((result) => result.ok);
   const newest = opened.sort((a, b) => b.counter - a.counter).at(0);
-  if (newest === undefined) return whyNot(await Promise.all(results));
+  if (newest === undefined) return reasonUnopened(await Promise.all(results));
   return { ...newest, blocks: opened.reduce((sum, { blocks }) => sum + blocks, 0) };
 }
 
@@ -167,7 +166,7 @@ async function decode(block: OpenedBlock, options: ModelOptions): Promise<Opened
   return { ok: true, facts, counter, repaired: block.repaired, margin: block.guardLeft, blocks: 1 };
 }
 
-function whyNot(results: readonly (OpenedFacts | UnreadableBlock)[]): Unopened {
+function reasonUnopened(results: readonly (OpenedFacts | UnreadableBlock)[]): Unopened {
   const reasons = results.filter((result) => !result.ok);
   return reasons.find(({ kind }) => kind !== "damaged" && kind !== "no-block") ?? reasons[0];
 }
@@ -202,4 +201,39 @@ function checkFact(label: string, value: string): void {
       "invalid_value",
       `the value of ${label} must be a text of 1 to ${VALUE_BYTES_MAX} bytes; leave the label out for none`,
     );
+}
+
+type Kind = readonly [isIt: (value: unknown) => boolean, what: string];
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  facts: [isRecord, "an object with a value for each label"],
+  text: [(value) => typeof value === "string", "a text"],
+  compress: [(value) => typeof value === "boolean", "true or false"],
+};
+const NAMES = ["key", "user", ...Object.keys(KINDS), "after", "model", "kernel"];
+
+/**
+ * The options of both calls, which may share an object of them: another name, or another kind of value, is a mistake of
+ * the caller. Key, user, counter and model are looked at where they are used, and have codes of their own.
+ * @param needed the option that the call cannot do without
+ */
+function checkOptions(options: unknown, needed: "facts" | "text"): void {
+  if (!isRecord(options))
+    throw new BlockError("invalid_option", `give the options as an object: { key, user, ${needed} }`);
+  const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
+  if (unknown !== undefined)
+    throw new BlockError(
+      "invalid_option",
+      `there is no option ${JSON.stringify(unknown)}: there are ${NAMES.join(", ")}`,
+    );
+  for (const [name, [isIt, what]] of Object.entries(KINDS)) {
+    const value = options[name];
+    if (value === undefined ? name === needed : !isIt(value))
+      throw new BlockError("invalid_option", `\`${name}\` must be ${what}`);
+  }
+}
+
+/** No list, map or set. */
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !(Symbol.iterator in value);
 }

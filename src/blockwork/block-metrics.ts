@@ -1,8 +1,8 @@
 /** The metrics of block tasks. The measured times also give the expected time of a task. */
 
+import type { Requester } from "../base/accounts.ts";
 import { assert } from "../base/assert.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { Requester } from "../base/requester.ts";
 import type { BlockTaskKind } from "./block-tasks.ts";
 import type { Reply } from "./block-threads.ts";
 

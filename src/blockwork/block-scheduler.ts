@@ -8,12 +8,12 @@
  * once, and one whose caller has gone leaves no task behind.
  */
 
+import type { Requester } from "../base/accounts.ts";
 import { assert } from "../base/assert.ts";
 import type { TimerClock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { FairShares, type Share } from "../base/fair-turns.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { Requester } from "../base/requester.ts";
 import { BlockMetrics, type MetricKind, type TaskOutcome } from "./block-metrics.ts";
 import type { BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
 import type { Reply, Workers } from "./block-threads.ts";
@@ -33,7 +33,7 @@ export interface Task<K extends BlockTaskKind = BlockTaskKind> {
   readonly done: (result: BlockResults[K]) => void;
 }
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly workers: Workers;
   readonly clock: TimerClock;
   /** Waiting tasks in all. A request is let in whole: it may go over by its own tasks. */

@@ -4,8 +4,7 @@
  */
 
 import { assert, assertInteger } from "../base/assert.ts";
-import { utf8 } from "../base/bytes.ts";
-import { crc32 } from "../base/crc32.ts";
+import { crc32, utf8 } from "../base/bytes.ts";
 import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { bitsMaxAlone } from "../codec/block-room.ts";
 import type { Codebook } from "../codec/codebook.ts";

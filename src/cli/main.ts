@@ -30,7 +30,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ...commandsOf(() => import("./commands/facts.ts"), "recall", "find", "forget", "facts", "context"),
   ...commandsOf(() => import("./commands/history.ts"), "history", "restore", "rollback", "undo"),
   ...commandsOf(() => import("./commands/log.ts"), "log"),
-  ...commandsOf(() => import("./commands/label-sets.ts"), "labels add-set"),
+  ...commandsOf(() => import("./commands/labels.ts"), "labels add-set"),
   ...commandsOf(
     () => import("./commands/labels.ts"),
     // "labels" alone is the last of them: it would be found first.
@@ -104,6 +104,9 @@ const INSTEAD: readonly (readonly [spelling: RegExp, command: string])[] = [
   [/^status\b/, "agents status"],
   [/^(?:start|run|server)\b/, "serve"],
   [/^version\b/, "--version"],
+  [/^labels rename\b/, "rename LABEL TO"],
+  [/^verify [^-]/, "verify --data FOLDER, or sideband backup verify BACKUP"],
+  [/^backup --verify\b/, "backup verify BACKUP"],
   [/^backup (?!create|verify|restore|erase-again|-)/, "backup create FOLDER"],
   [/^restore [^-\s]\S*(?: --data\b.*)?$/, "backup restore BACKUP, or sideband restore LABEL REVISION"],
 ];

@@ -4,13 +4,13 @@
  */
 
 import { hostGroups } from "../agent-side/host-groups.ts";
-import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { RefusedValueError } from "../agent-side/secrets.ts";
+import { isForAnotherUser, otherUserText } from "../agent-side/written-line.ts";
 import { openProject } from "../agents/project.ts";
 import { groupOf, LABEL_FORM, NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { NoStoreError } from "../base/errors.ts";
 import { promptGroups } from "../base/groups.ts";
-import { plainLetters } from "../base/plain-letters.ts";
+import { plainLetters } from "../base/letters.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import type { StoredFact } from "../contract/answers.ts";
 import { openAgentMemory } from "../main/agent.ts";
@@ -62,7 +62,7 @@ export interface MemoryCall extends Call {
   readonly sameMemory: string;
 }
 
-export interface MemoryCommandText extends CommandText {
+interface MemoryCommandText extends CommandText {
   /** Whether it makes the data folder's store where there is none. */
   readonly begins?: boolean;
   /** Whether it has --json. */
@@ -88,7 +88,7 @@ export async function shownGroups({
 }
 
 /** Says on standard error which facts are not among the groups of a host for code; nothing where groups are named. */
-export function tellOfOthers({ texts }: MemoryCall, others: readonly StoredFact[], done: string): void {
+export function printOtherFacts({ texts }: MemoryCall, others: readonly StoredFact[], done: string): void {
   if (texts.groups !== undefined || others.length === 0) return;
   const groups = [...new Set(others.map(({ label }) => groupOf(label)))].join(", ");
   console.error(
@@ -169,7 +169,7 @@ export async function allPages<P extends { readonly next_cursor: string | null }
   return found;
 }
 
-export async function orNoFact<T>(call: Promise<T>, userId: string, label: string): Promise<T> {
+export async function withNotFoundText<T>(call: Promise<T>, userId: string, label: string): Promise<T> {
   try {
     return await call;
   } catch (error) {

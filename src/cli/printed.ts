@@ -6,7 +6,7 @@
 
 import { createInterface } from "node:readline/promises";
 import { terminalText } from "../agent-side/escaped-text.ts";
-import { withThousands } from "../base/thousands.ts";
+import { withThousands } from "../base/limits.ts";
 import type { KeyView } from "../contract/admin-schemas.ts";
 
 /** "1 user", "2 users". */

@@ -4,7 +4,7 @@
  * folder is used, and started if there is none.
  */
 
-import { ACCOUNT_DEFAULT } from "../base/account.ts";
+import { ACCOUNT_DEFAULT } from "../base/accounts.ts";
 import { ConfigError } from "../base/errors.ts";
 import {
   type AgentConfig,

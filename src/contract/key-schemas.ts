@@ -1,7 +1,6 @@
 /** Keys, tokens, and what they have used, as they cross the wire. */
 
-import { TOKEN_TTL_S_MAX, TOKEN_TTL_S_MIN } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
+import { TOKEN_TTL_S_MAX, TOKEN_TTL_S_MIN, withThousands } from "../base/limits.ts";
 import { Groups, Tier, Time, UserId, WriteLabels } from "./schemas.ts";
 import { literals, Type } from "./type.ts";
 

@@ -1,7 +1,6 @@
 /** What crosses the wire for a fact's life: lists, history, going back, the users and the labels of an account. */
 
-import { QUERY_LENGTH_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
+import { QUERY_LENGTH_MAX, TTL_S_MAX, VALUE_BYTES_MAX, withThousands } from "../base/limits.ts";
 import * as wire from "./schemas.ts";
 import { literals, Type } from "./type.ts";
 

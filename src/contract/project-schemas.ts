@@ -1,7 +1,6 @@
 /** What crosses the wire for shared projects: what a team knows together. */
 
-import { PROJECT_MEMBERS_MAX, PROJECT_SEGMENT_LENGTH_MAX } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
+import { PROJECT_MEMBERS_MAX, PROJECT_SEGMENT_LENGTH_MAX, withThousands } from "../base/limits.ts";
 import * as wire from "./schemas.ts";
 import { literals, Type } from "./type.ts";
 

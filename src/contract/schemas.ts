@@ -4,6 +4,7 @@
  * checked afterwards and described here in words.
  */
 
+import { TIERS } from "../base/accounts.ts";
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
 import { GROUPS_MAX } from "../base/groups.ts";
 import { PATTERNS_MAX } from "../base/label-patterns.ts";
@@ -17,9 +18,8 @@ import {
   USER_ID_LENGTH_MAX,
   VALUE_BYTES_MAX,
   WRITER_LENGTH_MAX,
+  withThousands,
 } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
-import { TIERS } from "../base/tiers.ts";
 import { literals, requiring, Type } from "./type.ts";
 
 export const UserId = Type.String({

@@ -13,7 +13,6 @@ import type { IncomingMessage } from "node:http";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError } from "../base/errors.ts";
-import { isOlderRelease } from "../base/releases.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { readOwnerNote, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { NoOwnerError, OwnerClient, type OwnerRequest } from "./owner-client.ts";
@@ -30,11 +29,11 @@ const LOG_FILE = "owner.log";
 const LOG_BYTES_MAX = 1 << 20;
 
 /** How an owner is started: `begin` makes the store where the folder has none. */
-export interface StartOptions {
+interface StartOptions {
   readonly begin: boolean;
 }
 
-export interface ReachOptions extends StartOptions {
+interface ReachOptions extends StartOptions {
   /** Of this package: an owner of an older release hands over. */
   readonly version: string;
 }
@@ -186,4 +185,34 @@ export async function hasCurrentOwner(folder: string, version: string, timeoutMs
   }
   // It does not end: an older owner is better than none.
   return true;
+}
+
+/** The order of releases, by their version as semantic versioning has it: 1.2.0-rc.1, 1.2.0, 1.10.0. */
+
+export function isOlderRelease(version: string, than: string): boolean {
+  const [a, b] = [partsOf(version), partsOf(than)];
+  const numbers = differenceOf(a.numbers, b.numbers);
+  if (numbers !== 0) return numbers < 0;
+  // What comes before a release is older than the release.
+  if (a.before.length === 0 || b.before.length === 0) return a.before.length > 0 && b.before.length === 0;
+  return differenceOf(a.before, b.before) < 0;
+}
+
+function partsOf(version: string) {
+  const [release = "", ...before] = version.replace(/\+.*/s, "").split("-");
+  return { numbers: release.split("."), before: before.length === 0 ? [] : before.join("-").split(".") };
+}
+
+/** Below zero where the first list comes first: numbers by their size and before texts, a shorter list first. */
+function differenceOf(a: readonly string[], b: readonly string[]): number {
+  for (const [i, one] of a.entries()) {
+    const other = b[i];
+    if (other === undefined) return 1;
+    if (one === other) continue;
+    const [isNumber, isOtherNumber] = [one, other].map((part) => /^\d+$/.test(part));
+    if (isNumber && isOtherNumber) return Number(one) - Number(other);
+    if (isNumber !== isOtherNumber) return isNumber ? -1 : 1;
+    return one < other ? -1 : 1;
+  }
+  return a.length - b.length;
 }

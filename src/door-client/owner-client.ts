@@ -6,7 +6,7 @@
 
 import { type IncomingMessage, request } from "node:http";
 import { Readable } from "node:stream";
-import { ACCOUNT_HEADER } from "../base/account.ts";
+import { ACCOUNT_HEADER } from "../base/accounts.ts";
 import type { FailureCode } from "../base/error-codes.ts";
 import { Failure, OperatorError } from "../base/errors.ts";
 import { linesOf } from "../base/lines.ts";
@@ -24,7 +24,7 @@ class SilentOwnerError extends OperatorError {
   override name = "SilentOwnerError";
 }
 
-export interface Owner {
+interface Owner {
   readonly pid: number;
   /** Of the package that it runs from. */
   readonly version?: string;

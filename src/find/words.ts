@@ -4,7 +4,7 @@
  * search engines index them.
  */
 
-import { withAccentsApart } from "../base/plain-letters.ts";
+import { withAccentsApart } from "../base/letters.ts";
 
 /** The accents of Latin, Greek and Cyrillic, and the vowel points of Hebrew and Arabic. */
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652]+/g;
@@ -48,7 +48,7 @@ const NAMING_WORDS = new Set(
 );
 
 /** A text whose words can be compared: small letters without accents, pairs apart, and nothing between words but ASCII. */
-export function comparable(text: string): string {
+function comparable(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   const plain = withAccentsApart(text).replace(ACCENTS, "").normalize("NFC");
   const words = plain.replace(HAN_PARTICLES, " ").match(WORD) ?? [];

@@ -6,8 +6,7 @@
 
 import { RefusedValueError, sanitizeValue } from "../agent-side/secrets.ts";
 import { scopeOfLabel } from "../base/channel-labels.ts";
-import { VALUE_BYTES_MAX } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
+import { VALUE_BYTES_MAX, withThousands } from "../base/limits.ts";
 import type { ChannelsAnswer, PlaceKind, StoredFact } from "../contract/answers.ts";
 import type { ServiceCalls } from "../sdk/calls.ts";
 import { type FoundFact, type FoundMemory, type LeftOutLine, UnreadableFileError } from "./findings.ts";

@@ -4,8 +4,7 @@
  * as they are.
  */
 
-import { VALUE_BYTES_MAX } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
+import { VALUE_BYTES_MAX, withThousands } from "../base/limits.ts";
 import type { FoundFact, FoundMemory, LeftOutLine } from "./findings.ts";
 import { NAME_LENGTH_MAX } from "./words.ts";
 

@@ -4,7 +4,7 @@
  * by keeping the label and not the words.
  */
 
-import { plainLetters } from "../base/plain-letters.ts";
+import { plainLetters } from "../base/letters.ts";
 
 /** Characters of a label's name. */
 export const NAME_LENGTH_MAX = 48;

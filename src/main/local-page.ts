@@ -14,13 +14,13 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
-import { ACCOUNT_HEADER } from "../base/account.ts";
+import { ACCOUNT_HEADER } from "../base/accounts.ts";
 import { BODY_BYTES_MAX } from "../base/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
 import type { OwnerRequest } from "../door-client/owner-client.ts";
 
-export interface LocalPageOptions {
+interface LocalPageOptions {
   /** Asks the owner of the data folder. */
   readonly send: (request: OwnerRequest) => Promise<IncomingMessage>;
   readonly account: string;

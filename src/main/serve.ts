@@ -9,7 +9,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { type } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ACCOUNT_DEFAULT } from "../base/account.ts";
+import { ACCOUNT_DEFAULT } from "../base/accounts.ts";
 import type { Config } from "../config.ts";
 import { OwnerClient } from "../door-client/owner-client.ts";
 import { WaitingServer } from "../http/waiting-server.ts";
@@ -32,7 +32,7 @@ const CLOSE_GRACE_MS = 1_000;
 const KEPT_MS = 500;
 
 /** Who starts a service: what it prints to be typed is about their memory. */
-export interface Person {
+interface Person {
   readonly userId: string;
   /** How they start `sideband`. */
   readonly program: string;

@@ -1,6 +1,6 @@
 /** Words of a command that is printed for a person to type. */
 
-import { HIDDEN_CHARACTER } from "../base/hidden-characters.ts";
+import { HIDDEN_CHARACTER } from "../base/letters.ts";
 
 const PLAIN = /^[\w./:@%+-]+$/;
 /** What a terminal would act on. */

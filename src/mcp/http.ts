@@ -19,10 +19,10 @@ import type { MemoryServices } from "../memory/services.ts";
 import { writtenBy } from "../memory/write-view.ts";
 import { directMemory } from "./direct-memory.ts";
 import type { ServerCall, ServerShape, Subscriptions } from "./memory-server.ts";
-import { memoryUri, userOfUri, watchableUser } from "./memory-uri.ts";
+import { memoryUri, userOfUri, watchableUser } from "./memory-server.ts";
 import { type ChangeSource, Session, Sessions, WATCHED_MAX } from "./session.ts";
 
-export interface McpHttpOptions {
+interface McpHttpOptions {
   readonly memory: MemoryServices;
   readonly version: string;
   /** Calls `onEnd` when a caller's key counts no more, unless the function that it returns is called before. */

@@ -50,7 +50,7 @@ import { assert } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
 import type { LabelPatterns } from "../base/label-patterns.ts";
 import { shownName, unknownFault } from "../contract/unknown-fields.ts";
-import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
+import { isIdentifier } from "../memory/identifiers.ts";
 
 export interface Subscriptions {
   /** Resolves when no change can be missed any more. */
@@ -110,7 +110,7 @@ export interface ServerCall {
   readonly turnOff?: (() => void) | undefined;
 }
 
-export type ServerCallOf = (context: ServerContext) => ServerCall;
+type ServerCallOf = (context: ServerContext) => ServerCall;
 
 /** Without limits, which the memory checks: the list of tools is to be short. */
 const USER_ID = { type: "string" };
@@ -370,4 +370,31 @@ function addOffPrompt(server: McpServer, callOf: ServerCallOf): void {
       messages: [{ role: "user" as const, content: { type: "text" as const, text: TURN_OFF_PROMPT } }],
     };
   });
+}
+
+/**
+ * The address of a user's memory as an MCP resource: sideband://memory/USER, the user percent-encoded. A client may
+ * write it in other ways (a letter percent-encoded, an @ as it is), so a memory is known by its user.
+ */
+const URI_PREFIX = "sideband://memory/";
+
+export function memoryUri(userId: string): string {
+  return URI_PREFIX + encodeURIComponent(userId);
+}
+
+/** The user that a resource is about, or undefined where it is no memory. */
+export function userOfUri(uri: string): string | undefined {
+  if (!uri.startsWith(URI_PREFIX)) return undefined;
+  try {
+    return decodeURIComponent(uri.slice(URI_PREFIX.length));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The user whose memory at `uri` a server, bound to a user or not, may watch. */
+export function watchableUser(uri: string, boundUser: string | undefined): string | undefined {
+  const user = userOfUri(uri);
+  if (user === undefined) return undefined;
+  return (boundUser === undefined ? isIdentifier(user) : user === boundUser) ? user : undefined;
 }

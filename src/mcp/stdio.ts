@@ -10,11 +10,10 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
-import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { TURNED_OFF } from "../agent-side/prompts.ts";
+import { isForAnotherUser, otherUserText } from "../agent-side/written-line.ts";
 import type { FactsAnswer } from "../contract/answers.ts";
-import { memoryServer, type ServerCall } from "./memory-server.ts";
-import { memoryUri } from "./memory-uri.ts";
+import { memoryServer, memoryUri, type ServerCall } from "./memory-server.ts";
 
 interface StdioOptions {
   readonly memory: AgentMemory;
@@ -164,7 +163,7 @@ async function rootsOf({ server }: McpServer): Promise<string[] | undefined> {
   }
 }
 
-interface ToldRoots {
+interface ClientRoots {
   readonly roots: string[] | undefined;
   readonly isKnown: boolean;
 }
@@ -178,9 +177,9 @@ export function askRoots(
   answer: Promise<string[] | undefined>,
   onLate: () => void,
   { waitMs = ROOTS_WAIT_MS, silenceMs = ROOTS_SILENCE_MS } = {},
-): () => Promise<ToldRoots> {
+): () => Promise<ClientRoots> {
   const askedMs = performance.now();
-  let told: ToldRoots | undefined;
+  let told: ClientRoots | undefined;
   let isLate = false;
   const heard = answer.then((roots) => {
     told = { roots, isKnown: true };
@@ -197,18 +196,14 @@ export function askRoots(
 
 const WATCH_INTERVAL_MS = 2_000;
 
-export interface Watch {
+interface Watch {
   /** Asks at once, for example after a change of one's own. Changes are seen from the first answer on. */
   check(): Promise<void>;
   stop(): void;
 }
 
 /** Calls `onChange` once for each change seen, until stopped. */
-export function watchMemory(
-  factsOf: () => Promise<FactsAnswer>,
-  onChange: () => void,
-  intervalMs = WATCH_INTERVAL_MS,
-): Watch {
+function watchMemory(factsOf: () => Promise<FactsAnswer>, onChange: () => void): Watch {
   let known: string | undefined;
   let stopped = false;
   let asking: Promise<void> | undefined;
@@ -233,7 +228,7 @@ export function watchMemory(
     return asking;
   }
 
-  const timer = setInterval(check, intervalMs);
+  const timer = setInterval(check, WATCH_INTERVAL_MS);
   // Watching keeps no process alive.
   timer.unref();
   void check();

@@ -4,6 +4,7 @@
  * as soon as the store says that any key has changed, so that a revocation holds at once, for the key's tokens too.
  */
 
+import { TIER_LIMITS, type Tier } from "../base/accounts.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { Clock } from "../base/clock.ts";
 import { ERRORS } from "../base/error-codes.ts";
@@ -11,7 +12,6 @@ import { Failure, invalidRequest } from "../base/errors.ts";
 import { type Groups, groupsOf } from "../base/groups.ts";
 import { type LabelPatterns, labelPatterns, patternsOf } from "../base/label-patterns.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
-import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { type GrantTokens, isAccessToken } from "./grant-tokens.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { hashOfKey, isWellFormedKey } from "./key-format.ts";

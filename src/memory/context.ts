@@ -3,8 +3,8 @@
  * the two. The index alone does no block work.
  */
 
+import type { Requester } from "../base/accounts.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
-import type { Requester } from "../base/requester.ts";
 import { ITEMS_AT_ONCE_MAX } from "../base/slices.ts";
 import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { UserBlock } from "./blocks.ts";

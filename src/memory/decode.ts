@@ -3,9 +3,9 @@
  * back through the reader and the value found there is compared with the state.
  */
 
+import type { Requester } from "../base/accounts.ts";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
-import type { Requester } from "../base/requester.ts";
 import { missingFact } from "./free-labels.ts";
 import { type Person, sealOwner } from "./places.ts";
 import type { FactRecord, View } from "./ports.ts";
@@ -20,7 +20,7 @@ export interface DecodedFact extends OwnMark {
   readonly fact: FactRecord;
 }
 
-export interface DecodeInput extends Person {
+interface DecodeInput extends Person {
   readonly label: string;
 }
 

@@ -6,7 +6,7 @@
  */
 
 import { Failure } from "../base/errors.ts";
-import { withThousands } from "../base/thousands.ts";
+import { withThousands } from "../base/limits.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
 import type { EventKind, Place, ProjectRecord } from "./records.ts";
 import { isShared, projectOfPlace } from "./shared-places.ts";

@@ -3,12 +3,12 @@
  * imported. A file may be anybody's. What is wrong with a line is said with its number.
  */
 
+import { TIERS } from "../base/accounts.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { parseGroups } from "../base/groups.ts";
 import { patternsOf } from "../base/label-patterns.ts";
 import { TIME_MS_MAX } from "../base/limits.ts";
-import { TIERS } from "../base/tiers.ts";
 import { ACCESS_TOKEN_PREFIX, NOT_BEGUN, RECENT_REFRESHES_MAX } from "./grant-tokens.ts";
 import { checkAccount, checkIdentifier, checkNote } from "./identifiers.ts";
 import { KEY_PREFIX } from "./key-format.ts";

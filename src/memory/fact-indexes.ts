@@ -7,13 +7,12 @@ import { BoundedCache } from "../base/bounded-cache.ts";
 import type { FairTurns } from "../base/fair-turns.ts";
 import { inSlices } from "../base/slices.ts";
 import { FactIndex, type FindableFact } from "../find/find-facts.ts";
-import { allFreeLabels } from "./free-label-list.ts";
 import type { AccountLabels, Labels } from "./labels.ts";
 import { innermost } from "./places.ts";
 import type { FactRecord, Store, View } from "./ports.ts";
 import type { Place } from "./records.ts";
 import { isShared } from "./shared-places.ts";
-import { ownStamp, readViewStamp } from "./shared-reads.ts";
+import { allFreeLabels, ownStamp, readViewStamp } from "./shared-reads.ts";
 
 const ENTRIES_MAX = 10_000;
 /** Bytes, about. */

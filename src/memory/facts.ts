@@ -3,7 +3,6 @@
 import { Failure } from "../base/errors.ts";
 import { ITEMS_AT_ONCE_MAX, inSlices, mapped } from "../base/slices.ts";
 import { revisionMismatch } from "./encode.ts";
-import { allFreeLabels } from "./free-label-list.ts";
 import { factNotFound, namedLabel, nothingRemembered } from "./free-labels.ts";
 import { byChannel, isFree, type OnChannel } from "./labels.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
@@ -13,6 +12,7 @@ import type { WriteScope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 import { type OwnMark, ownMark } from "./shared-places.ts";
 import { viewFor } from "./shared-projects.ts";
+import { allFreeLabels } from "./shared-reads.ts";
 
 /** A fact, and what its label is for, where the person has made it and said so. */
 export type DescribedFact = OnChannel<FactRecord> &
@@ -96,7 +96,7 @@ export async function forgetFact(
   return outcome.channelCount;
 }
 
-export interface ForgottenUser {
+interface ForgottenUser {
   readonly erased: ErasedUser;
   /** What the user had written in shared projects: values, present and earlier, that are there without a name now. */
   readonly left: readonly { readonly project: string; readonly values: number }[];

@@ -4,7 +4,7 @@
  * same state at the same time share the work.
  */
 
-import type { Requester } from "../base/requester.ts";
+import type { Requester } from "../base/accounts.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { FlushedBlock, UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";

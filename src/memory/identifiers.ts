@@ -19,7 +19,7 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/;
 const NOTE_LENGTH_MAX = 512;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
-export const ACCOUNT_LENGTH_MAX = 64;
+const ACCOUNT_LENGTH_MAX = 64;
 const ACCOUNT = new RegExp(`^[a-z0-9][a-z0-9._-]{0,${ACCOUNT_LENGTH_MAX - 1}}$`);
 const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH_MAX}}$`);
 
@@ -139,4 +139,25 @@ function lengthFault(length: number, most: number): string | undefined {
 
 function refuse(param: string, fault: string | undefined): void {
   if (fault !== undefined) throw new Failure("invalid_request", `${param} ${fault}.`, { param });
+}
+
+/**
+ * The names of the account that an approval makes where the operator names none: made of the requester's address, the part
+ * before the @ after the host, with letters that an account may have. First the name itself, then with -2, -3 …, without
+ * those that are `taken`. It never ends.
+ */
+export function* unusedAccounts(email: string, taken: ReadonlySet<string>): Generator<string, never> {
+  const name = accountFrom(email);
+  for (let i = 1; ; i++) {
+    const ending = i === 1 ? "" : `-${i}`;
+    const candidate = name.slice(0, ACCOUNT_LENGTH_MAX - ending.length) + ending;
+    if (!taken.has(candidate)) yield candidate;
+  }
+}
+
+export function accountFrom(email: string): string {
+  const [user, host = ""] = email.toLowerCase().split("@");
+  const company = host.split(".").slice(0, -1).join("-");
+  const name = `${company}-${user}`.replace(/[^a-z0-9._-]+/g, "-").replace(/^[^a-z0-9]+/, "");
+  return name.slice(0, ACCOUNT_LENGTH_MAX) || "account";
 }

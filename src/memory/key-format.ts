@@ -5,9 +5,9 @@
 
 import { createHash, randomInt } from "node:crypto";
 import { assert } from "../base/assert.ts";
-import { utf8 } from "../base/bytes.ts";
-import { BASE62, crc32, toBase62 } from "../base/crc32.ts";
+import { crc32, utf8 } from "../base/bytes.ts";
 
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = "sb_live_";
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
@@ -36,4 +36,11 @@ export function hashOfKey(key: string): string {
 
 function checksum(body: string): string {
   return toBase62(crc32(utf8(body)), CHECKSUM_LENGTH);
+}
+
+/** The number in base 62, padded with 0 to `length` digits. */
+export function toBase62(value: number, length: number): string {
+  let out = "";
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 62)) out = BASE62[rest % 62] + out;
+  return out.padStart(length, "0");
 }

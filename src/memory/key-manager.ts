@@ -4,16 +4,21 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { TIER_LIMITS, type Tier } from "../base/accounts.ts";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { groupsOf } from "../base/groups.ts";
 import { labelPatterns } from "../base/label-patterns.ts";
-import { withThousands } from "../base/thousands.ts";
-import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
-import { unusedAccounts } from "./account-names.ts";
+import { withThousands } from "../base/limits.ts";
 import { noteOn } from "./audit.ts";
-import { checkAccount, checkIdentifier, checkNote, checkRequestTexts } from "./identifiers.ts";
+import {
+  checkAccount,
+  checkIdentifier,
+  checkNote,
+  checkRequestTexts,
+  unusedAccounts,
+} from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
 import type { FactStore, KeyStore } from "./ports.ts";
 import { accountCounter, dayOf, isMonthlyLimit, MONTHLY_LIMIT_MAX, quotaWindow } from "./quota.ts";
@@ -28,7 +33,7 @@ import type {
 } from "./records.ts";
 import { usedOnDays } from "./usage.ts";
 
-export interface NewKey {
+interface NewKey {
   readonly account: string;
   readonly tier?: Tier | undefined;
   readonly expiresAtMs?: number | null | undefined;
@@ -43,12 +48,12 @@ export interface NewKey {
 }
 
 /** The key itself is here and nowhere else. */
-export interface MadeKey {
+interface MadeKey {
   readonly key: string;
   readonly record: KeyRecord;
 }
 
-export interface KeyUsage {
+interface KeyUsage {
   readonly key: KeyRecord;
   /** That of all keys of the account together where it has one, else of the key's tier. */
   readonly limit: number | null;
@@ -56,7 +61,7 @@ export interface KeyUsage {
   readonly days: readonly { day: string; count: number }[];
 }
 
-export interface Approval extends Omit<NewKey, "account"> {
+interface Approval extends Omit<NewKey, "account"> {
   /** Without it the account is a new one under an unused name. */
   readonly account?: string | undefined;
   /** True where the key is for an account that exists; else the account must be new. */

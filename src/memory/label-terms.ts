@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { findChannel } from "../base/channels.ts";
 import { Failure } from "../base/errors.ts";
-import { firstHidden } from "../base/hidden-characters.ts";
 import { LABEL_SETS, type LabelSetName } from "../base/label-sets.ts";
+import { firstHidden } from "../base/letters.ts";
 import {
   CHANNEL_COUNT,
   CHANNEL_COUNT_MAX,
@@ -27,7 +27,7 @@ export type { LabelChange };
 export type NewLabel = Omit<LabelRecord, "channel" | "createdAtMs" | "createdBy" | "createdKey" | "removed">;
 
 /** Who adds, changes or removes a label: the key that was called with, and what the writer calls itself. */
-export interface LabelAuthor {
+interface LabelAuthor {
   readonly keyId?: string | undefined;
   readonly writtenBy?: string | undefined;
 }

@@ -9,12 +9,12 @@ import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/errors.ts";
 import { TIME_MS_MAX } from "../base/limits.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
-import { allFreeLabels } from "./free-label-list.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { ALL_DAYS } from "./import-settings.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
 import type { AuditNote, AuditQuery, KeyRequest } from "./records.ts";
+import { allFreeLabels } from "./shared-reads.ts";
 import { accountsWithKeys, exportLines, inBatches, lineImporter } from "./transfer.ts";
 
 export interface MoveReport {

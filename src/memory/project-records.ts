@@ -4,8 +4,7 @@
  */
 
 import { Failure, invalidRequest } from "../base/errors.ts";
-import { PROJECT_MEMBERS_MAX, SHARED_PROJECTS_MAX } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
+import { PROJECT_MEMBERS_MAX, SHARED_PROJECTS_MAX, withThousands } from "../base/limits.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { placesOf } from "./places.ts";
 import type { ProjectChange, ProjectRecord } from "./records.ts";

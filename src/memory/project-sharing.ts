@@ -7,8 +7,7 @@
 import { assert } from "../base/assert.ts";
 import { scopeOfLabel } from "../base/channel-labels.ts";
 import { Failure } from "../base/errors.ts";
-import { SHARED_PROJECTS_MAX } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
+import { SHARED_PROJECTS_MAX, withThousands } from "../base/limits.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { isMember } from "./law/sharing.ts";
 import { isNamed } from "./law/user-memory.ts";
@@ -19,13 +18,13 @@ import type { KeyAccess, ProjectRecord } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 import { projectUser, sharedPlace } from "./shared-places.ts";
 
-export interface Taking {
+interface Taking {
   readonly userId: string;
   /** undefined: all but those of a worktree. */
   readonly labels?: readonly string[] | undefined;
 }
 
-export interface SharingInput {
+interface SharingInput {
   readonly project: string;
   readonly members?: readonly string[] | null | undefined;
   readonly access?: KeyAccess | undefined;
@@ -33,7 +32,7 @@ export interface SharingInput {
   readonly dryRun?: boolean | undefined;
 }
 
-export interface TakenFact {
+interface TakenFact {
   readonly label: string;
   readonly value: string;
 }
@@ -45,7 +44,7 @@ export interface SharedFacts {
   readonly updatedAtMs: number | null;
 }
 
-export interface SharingResult {
+interface SharingResult {
   readonly record: ProjectRecord;
   readonly shared: SharedFacts;
   readonly taken: readonly TakenFact[];

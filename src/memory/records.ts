@@ -3,8 +3,8 @@
  * what a store does with them, are in ports.ts.
  */
 
+import type { Tier } from "../base/accounts.ts";
 import type { MaybePromise } from "../base/maybe-promise.ts";
-import type { Tier } from "../base/tiers.ts";
 
 /**
  * A place where a person's facts are kept: "" is the person's own, a project's is its name, a worktree's is the

@@ -1,13 +1,19 @@
-/** A fact under another label. The law moves it with its history in one step (law/renames.ts). It does not count as a write. */
+/**
+ * A fact under another label: the law moves it with its history in one step (law/renames.ts), and it does not count as a
+ * write. And a project under another name: a repository that was known by its path and is now known by its remote is such
+ * a project; its worktrees are inside it. How two projects become one, the law says (law/moves.ts).
+ */
 
+import { assert } from "../base/assert.ts";
 import { Failure, invalidRequest } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
 import { type EncodeResult, type WriteInput, writeFacts } from "./encode.ts";
 import { namedLabel, writtenLabel } from "./free-labels.ts";
+import { viewOf } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
 import { viewFor } from "./shared-projects.ts";
 
-export interface RenameInput extends WriteInput {
+interface RenameInput extends WriteInput {
   readonly label: string;
   readonly to: string;
   /** Makes a list of both where the other label has a fact. */
@@ -45,4 +51,34 @@ async function targetOf<T>(find: () => Promise<T>): Promise<T> {
     if (!(error instanceof Failure) || error.extra.param !== "label") throw error;
     throw new Failure(error.code, error.message, { ...error.extra, param: "to" });
   }
+}
+
+interface MoveInput {
+  readonly userId: string;
+  /** Projects, without worktrees. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Resolves to the number of facts that were moved. */
+export async function moveProject(
+  { store, clock, blocks }: MemoryServices,
+  account: string,
+  input: MoveInput,
+): Promise<number> {
+  const { userId, from, to } = input;
+  for (const [param, project] of Object.entries({ from, to }))
+    checkMovedProject(account, input, param, project);
+  if (from === to) return 0;
+  const changes = [{ kind: "move", from, to } as const];
+  const outcome = await store.write({ account, userId, changes, places: [], nowMs: clock.now() });
+  assert(outcome.outcome === "stored" && outcome.report?.moved !== undefined, "a move is reported");
+  blocks.drop(account, userId);
+  return outcome.report.moved;
+}
+
+function checkMovedProject(account: string, { userId }: MoveInput, param: string, project: string): void {
+  if (project.includes("/"))
+    throw new Failure("invalid_request", `${param} must be a project, without a worktree.`, { param });
+  viewOf(account, { userId, project }, 0);
 }

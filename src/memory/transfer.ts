@@ -7,7 +7,7 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import { ACCOUNT_DEFAULT } from "../base/account.ts";
+import { ACCOUNT_DEFAULT } from "../base/accounts.ts";
 import { Failure } from "../base/errors.ts";
 import { FairTurns } from "../base/fair-turns.ts";
 import { inSlices } from "../base/slices.ts";
@@ -22,7 +22,6 @@ import {
   numberedLines,
   parseLine,
 } from "./export-lines.ts";
-import { allFreeLabels } from "./free-label-list.ts";
 import {
   ALL_DAYS,
   type Imported,
@@ -37,6 +36,7 @@ import {
 import { Labels } from "./labels.ts";
 import type { EarlierFact, FactRecord, Store, UserLife } from "./ports.ts";
 import type { FreeLabel, KeyRecord } from "./records.ts";
+import { allFreeLabels } from "./shared-reads.ts";
 import {
   checkUserLine,
   importUserLine,
@@ -46,7 +46,7 @@ import {
   writtenLine,
 } from "./user-lines.ts";
 
-export interface ImportReport {
+interface ImportReport {
   /** That were read. */
   lines: number;
   facts: number;

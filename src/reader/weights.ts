@@ -9,7 +9,7 @@
  * A file that is not whole, or not of this format, is refused with a sentence that says why.
  */
 
-import { crc32 } from "../base/crc32.ts";
+import { crc32 } from "../base/bytes.ts";
 import { OperatorError } from "../base/errors.ts";
 
 export interface ModelShape {

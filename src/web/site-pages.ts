@@ -1,6 +1,6 @@
 /** The pages that are not docs: title, description, introduction, the element that each page's script fills, and Markdown. */
 
-import { TIERS } from "../base/tiers.ts";
+import { TIERS } from "../base/accounts.ts";
 import { frontPage } from "./front-page.ts";
 import { tierLimit, tierName } from "./parts/format.ts";
 import type { Page } from "./shell.ts";

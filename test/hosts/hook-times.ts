@@ -8,7 +8,7 @@ import { mkdirSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { projectOf } from "../../src/agents/project.ts";
-import { ACCOUNT_DEFAULT } from "../../src/base/account.ts";
+import { ACCOUNT_DEFAULT } from "../../src/base/accounts.ts";
 import { LABELS } from "../../src/base/channel-labels.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { endOwner } from "../agents/host.ts";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { crc32, toBase62 } from "../../src/base/crc32.ts";
-import { hashOfKey, isWellFormedKey, newApiKey } from "../../src/memory/key-format.ts";
+import { crc32 } from "../../src/base/bytes.ts";
+import { hashOfKey, isWellFormedKey, newApiKey, toBase62 } from "../../src/memory/key-format.ts";
 import { quotaWindow } from "../../src/memory/quota.ts";
 import { endAfter } from "../fixtures/ends.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";

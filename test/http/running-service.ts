@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import type { Tier } from "../../src/base/tiers.ts";
+import type { Tier } from "../../src/base/accounts.ts";
 import { readConfig } from "../../src/config.ts";
 import { type ServiceOptions, startService } from "../../src/main/service.ts";
 import { blockWorkerBundle } from "../fixtures/block-worker-bundle.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { MEMORY_TOOLS } from "../../src/agent-side/memory-tools.ts";
-import { memoryUri } from "../../src/mcp/memory-uri.ts";
+import { memoryUri } from "../../src/mcp/memory-server.ts";
 import type { KeyAccess } from "../../src/memory/records.ts";
 import { problemCode, type Running, startRunning } from "../http/running-service.ts";
 

@@ -8,7 +8,7 @@
 
 import { TAG } from "../../src/agent-side/escaped-text.ts";
 import { SECRET_PATTERNS } from "../../src/agent-side/secret-patterns.ts";
-import { HIDDEN_CHARACTER, HIDDEN_CHARACTERS } from "../../src/base/hidden-characters.ts";
+import { HIDDEN_CHARACTER, HIDDEN_CHARACTERS } from "../../src/base/letters.ts";
 import { PIECES } from "../../src/memory/token-count.ts";
 import type { SourceFile } from "./rules.ts";
 
@@ -19,7 +19,7 @@ export interface Expression {
 
 /** What `new RegExp` makes, by file: the arguments are known only when the program runs. */
 const CONSTRUCTED: Readonly<Record<string, readonly RegExp[]>> = {
-  "src/base/hidden-characters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu"), HIDDEN_CHARACTER],
+  "src/base/letters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu"), HIDDEN_CHARACTER],
   "src/agent-side/escaped-text.ts": [TAG],
   "src/agent-side/secrets.ts": SECRET_PATTERNS.map(({ pattern }) => new RegExp(pattern, "i")),
   // The patterns of schemas, which are collected where they are written.

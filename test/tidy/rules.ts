@@ -169,7 +169,7 @@ export const RULES: readonly Rule[] = [
     applies: /^src\/.*\.ts$/,
     except: /^src\/web\//,
     find: matches(/\.toLocale\w+\(|\bIntl\./g),
-    remedy: "Write it out (base/thousands.ts): the first call loads that data, for which a start would wait.",
+    remedy: "Write it out (base/limits.ts): the first call loads that data, for which a start would wait.",
   },
   {
     name: "secret comparison",

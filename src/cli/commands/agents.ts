@@ -11,8 +11,8 @@ import { NoStoreError } from "../../base/errors.ts";
 import { promptGroups } from "../../base/groups.ts";
 import { readAgentConfig, readSearchPath, readSystemFolders } from "../../config.ts";
 import { openAgentMemory } from "../../main/agent.ts";
-import { withAgentsLock } from "../../main/agents-lock.ts";
 import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
+import { withAgentsLock } from "../../main/person-settings.ts";
 import { quotedOption } from "../../main/shell-quote.ts";
 import {
   type Call,

@@ -5,6 +5,7 @@
  */
 
 import { once } from "node:events";
+import { isIP } from "node:net";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { writerName } from "../../agent-side/written-by.ts";
@@ -17,12 +18,12 @@ import { exportedUser, memoryLocation, openAgentMemory } from "../../main/agent.
 import { endConnection, issuerAt, signIn } from "../../main/connected-service.ts";
 import { changePersonSettings } from "../../main/person-settings.ts";
 import { isSidebandError, type Sideband } from "../../sdk/index.ts";
+import { named, serviceUrl } from "../../setting-values.ts";
 import { type Call, type Command, CommandError, defineCommand, EXIT_FAILED, EXIT_OK } from "../command.ts";
 import { planLines } from "../import/import-report.ts";
 import { memoryError } from "../memory-command.ts";
 import { ask, counted, ProgressLine } from "../printed.ts";
 import { sidebandCommand } from "../printed-commands.ts";
-import { checkedAddress } from "../service-address.ts";
 
 const FACTS_HELP = `  --replace   write a fact also where another value is there; without it, that value stays
   --yes       do not ask`;
@@ -60,7 +61,7 @@ ${FACTS_HELP}`,
       throw new CommandError(
         "this key only reads, so that no facts can be taken along: connect with a key that writes, or add --no-facts",
       );
-    const isDone = await takeAlong(call, takes ? local : undefined, service, `Connect to ${url}`);
+    const isDone = await copyFacts(call, takes ? local : undefined, service, `Connect to ${url}`);
     if (!isDone) return EXIT_FAILED;
     await changePersonSettings((present) => ({ ...present, service: { url, key: apiKey, user, signedIn } }));
     console.log(`connected: the memory of ${user} is at ${url}. To go back: ${sidebandCommand()} disconnect`);
@@ -88,7 +89,7 @@ ${FACTS_HELP}`,
     const remote = { ...local, apiUrl: service.url, apiKey: service.key, userId: service.user };
     const { take = false, yes = false } = call.flags;
     const takes = take || (!yes && process.stdin.isTTY && (await isYes("Bring the facts back here?")));
-    if (takes && !(await takeAlong(call, remote, local, `Disconnect from ${service.url}`)))
+    if (takes && !(await copyFacts(call, remote, local, `Disconnect from ${service.url}`)))
       return EXIT_FAILED;
     await changePersonSettings(({ service: _, ...rest }) => rest);
     if (service.signedIn !== undefined) await endConnection(service);
@@ -164,7 +165,7 @@ async function exportOf(config: AgentConfig): Promise<string | undefined> {
 }
 
 /** Plans, asks and writes. Whether all that was confirmed is written. @param from undefined where nothing is taken along */
-async function takeAlong(
+async function copyFacts(
   call: Call,
   from: AgentConfig | undefined,
   to: AgentConfig,
@@ -247,4 +248,25 @@ async function written(memory: Sideband<string>, to: AgentConfig, plan: ImportPl
     `sideband: not written: ${rest.join(", ")}: ${cause instanceof Error ? cause.message : String(cause)}; nothing else was changed: run it again`,
   );
   return false;
+}
+
+/** Networks of one's own: loopback, private and link-local addresses, and names that no public server has. */
+const PRIVATE =
+  /^(?:localhost|127\.|10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|\[(?:::1|f[cde][\da-f]{2}:))/i;
+
+/** The address of a service as a person types it: what is wrong with it is said in one line. */
+function checkedAddress(typed: string): string {
+  const isBare = !/^[a-z]+:\/\//i.test(typed);
+  if (isBare) throw new CommandError(`write the whole address: https://${typed.replace(/(?<!\/)\/+$/, "")}`);
+  const address = named("the address", serviceUrl, typed);
+  const { protocol, hostname, search, hash, username } = new URL(address);
+  if (search !== "" || hash !== "" || username !== "")
+    throw new CommandError("the address is that of the service alone, without ?, # or a name before @");
+  const isOwn =
+    PRIVATE.test(hostname) || (isIP(hostname) === 0 && /^[^.]+$|\.(?:local|internal)$/.test(hostname));
+  if (protocol === "http:" && !isOwn)
+    throw new CommandError(
+      `http would send the key and the facts readable over the network: write ${address.replace("http:", "https:")}`,
+    );
+  return address;
 }

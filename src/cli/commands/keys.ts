@@ -1,7 +1,7 @@
 /** sideband keys create, list, change, revoke, accounts limit and usage: the operator's keys on the command line, and what they have written. */
 
-import { withThousands } from "../../base/thousands.ts";
-import { TIER_LIMITS, TIERS } from "../../base/tiers.ts";
+import { TIER_LIMITS, TIERS } from "../../base/accounts.ts";
+import { withThousands } from "../../base/limits.ts";
 import type { AccountsAnswer, KeyView } from "../../contract/admin-schemas.ts";
 import type { Static } from "../../contract/type.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";

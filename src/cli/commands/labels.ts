@@ -1,9 +1,10 @@
 /**
- * sideband labels, labels add, labels edit, labels hide, labels show, labels remove, labels strict, users: what an account
+ * sideband labels, labels add, labels add-set, labels edit, labels hide, labels show, labels remove, labels strict, users: what an account
  * has, and the labels that a person has made.
  */
 
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
+import { LABEL_SET_NAMES, LABEL_SETS } from "../../base/label-sets.ts";
 import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
 import type { ChannelsAnswer, LabelAnswer, StoredFact } from "../../contract/answers.ts";
 import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
@@ -272,3 +273,34 @@ export const users: Command = memoryCommand(
     print(lines, { users: found });
   },
 );
+
+const named = (name: string) => LABEL_SET_NAMES.find((known) => known === name);
+
+export const labelsAddSet: Command = memoryCommand(
+  {
+    name: "labels add-set",
+    summary: "add the labels of a set for a purpose",
+    words: ["SET"],
+    about: `Adds the labels of a set with their descriptions, for all users of the account. Those that the account has are left as
+they are. Run twice, it adds what was left. "sideband labels remove" removes one that nothing uses. The sets:
+
+${[...LABEL_SETS].map(([name, labels]) => `  ${name.padEnd(10)}${groupsOf(labels)}`).join("\n")}`,
+    failures: "1 if it was refused",
+    check({ words: [name] }) {
+      if (named(name) === undefined) throw new UsageError(`SET is one of ${LABEL_SET_NAMES.join(", ")}`);
+    },
+  },
+  async ({ memory, words: [name], sameMemory, print }) => {
+    const { added } = await memory.addLabelSet(named(name)!, { writtenBy: WRITER });
+    const rows = added.map(({ label, description }) => [label, description]);
+    const lines = rows.length === 0 ? "" : `${table(["LABEL", "WHAT"], rows)}\n`;
+    const labels = added.map(({ label }) => label);
+    const undo = undoText(labels.length === 0 ? [] : [`remove ${labels.join(" ")}`], sameMemory);
+    print(`${lines}added ${counted(rows.length, "label")}${undo}`, { added: labels });
+  },
+);
+
+function groupsOf(labels: readonly { readonly label: string }[]): string {
+  const groups = [...new Set(labels.map(({ label }) => label.split(".")[0]))];
+  return `${counted(labels.length, "label")}: ${groups.join(", ")}`;
+}

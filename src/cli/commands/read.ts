@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { writerName } from "../../agent-side/written-by.ts";
-import { ACCOUNT_DEFAULT } from "../../base/account.ts";
+import { ACCOUNT_DEFAULT } from "../../base/accounts.ts";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
 import { readAgentConfig, usesService } from "../../config.ts";
 import type { ReadAnswer } from "../../contract/answers.ts";

@@ -1,6 +1,6 @@
 /** sideband serve and owner: the processes that own a data folder, with a TCP port and without one. */
 
-import { ACCOUNT_DEFAULT } from "../../base/account.ts";
+import { ACCOUNT_DEFAULT } from "../../base/accounts.ts";
 import { readAgentConfig } from "../../config.ts";
 import { runOwner, serveUntilStopped } from "../../main/serve.ts";
 import { type Command, defineCommand, EXIT_OK } from "../command.ts";

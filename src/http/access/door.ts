@@ -10,7 +10,7 @@
 import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { dirname, join } from "node:path";
-import { ACCOUNT_DEFAULT, ACCOUNT_HEADER } from "../../base/account.ts";
+import { ACCOUNT_DEFAULT, ACCOUNT_HEADER } from "../../base/accounts.ts";
 import { invalidRequest } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
@@ -81,6 +81,7 @@ export class Door {
       });
       handle(request, response);
     };
+    // What it answers is the same for every server of a process: the log has it from server.ts, which is always made.
     serveInOrder(server, counted, (_error, socket) => socket.destroy());
     return server.on("connection", (socket) => this.#sockets.add(socket));
   }

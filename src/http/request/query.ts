@@ -1,9 +1,12 @@
 /**
  * Query strings, strictly: percent-escapes must be well-formed UTF-8, a name given twice is an error. Faults
  * are kept beside the values and raised after the access check, so that an unknown address stays a 404.
+ * And what parameters stand for: moments, and the places at which lists go on.
  */
 
-import { Failure } from "../../base/errors.ts";
+import { momentOf } from "../../base/clock.ts";
+import { Failure, invalidRequest } from "../../base/errors.ts";
+import { isIdentifier } from "../../memory/identifiers.ts";
 
 const FAULT = Symbol("fault");
 
@@ -55,4 +58,29 @@ export function raiseQueryFault(query: UrlQuery | undefined): void {
 function decode(text: string): string {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   return spaced.includes("%") ? decodeURIComponent(spaced) : spaced;
+}
+
+export function momentIn(text: string, param: string): number {
+  const ms = momentOf(text);
+  if (ms === undefined || ms < 0)
+    throw invalidRequest(
+      param,
+      `${param} must be a moment of RFC 3339 with its zone, such as "2026-11-15T18:00:00Z", or a day.`,
+    );
+  return ms;
+}
+
+export function cursorOf(text: string): string {
+  return Buffer.from(text).toString("base64url");
+}
+
+export function textOfCursor(cursor: string): string {
+  const text = Buffer.from(cursor, "base64url").toString();
+  // Those that were given out are of user ids, moments and revisions.
+  if (cursorOf(text) !== cursor || !isIdentifier(text)) throw wrongCursor();
+  return text;
+}
+
+export function wrongCursor(): Failure {
+  return invalidRequest("cursor", "cursor must be the next_cursor of the page before.");
 }

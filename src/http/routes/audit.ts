@@ -7,7 +7,7 @@ import type { AuditFilter } from "../../memory/audit.ts";
 import { checkAccount, checkIdentifier } from "../../memory/identifiers.ts";
 import type { AuditNote } from "../../memory/records.ts";
 import { requireAllGroups } from "../../memory/rights.ts";
-import { cursorOf, momentIn, textOfCursor, wrongCursor } from "../request/query-values.ts";
+import { cursorOf, momentIn, textOfCursor, wrongCursor } from "../request/query.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import { timeText } from "./answer-mapping.ts";

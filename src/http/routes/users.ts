@@ -15,14 +15,14 @@ import {
   userChanges,
 } from "../../memory/history.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
-import { moveProject } from "../../memory/project-move.ts";
 import type { Receipts } from "../../memory/receipts.ts";
+import { moveProject } from "../../memory/rename.ts";
 import { exportLines } from "../../memory/transfer.ts";
 import { listUsers } from "../../memory/users.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
 import { isTrue } from "../request/preferences.ts";
-import { cursorOf, momentIn, textOfCursor, wrongCursor } from "../request/query-values.ts";
+import { cursorOf, momentIn, textOfCursor, wrongCursor } from "../request/query.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import { changesAnswer, leftAnswer, receiptAnswer, rollbackAnswer, usersAnswer } from "./life-mapping.ts";

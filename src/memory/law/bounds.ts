@@ -1,9 +1,8 @@
 /** How much a person may keep: refused is what would make it more, and the refusal says what to do. */
 
 import { Failure } from "../../base/errors.ts";
-import { FACTS_MAX, KEPT_LABELS_MAX, PLACE_FACTS_MAX, PLACES_MAX } from "../../base/limits.ts";
+import { FACTS_MAX, KEPT_LABELS_MAX, PLACE_FACTS_MAX, PLACES_MAX, withThousands } from "../../base/limits.ts";
 import type { Sliced } from "../../base/slices.ts";
-import { withThousands } from "../../base/thousands.ts";
 import { OWN_PLACE } from "../places.ts";
 import type { UserMemory } from "./user-memory.ts";
 

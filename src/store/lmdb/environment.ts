@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Database, type GetOptions, open, type RangeOptions, type RootDatabase } from "lmdb";
 import { assert } from "../../base/assert.ts";
-import { CRC32_BYTES } from "../../base/crc32.ts";
+import { CRC32_BYTES } from "../../base/bytes.ts";
 import { Failure } from "../../base/errors.ts";
 import { CommitThread } from "./commit-thread.ts";
 import { DATA_FILE, noteSize } from "./data-folder.ts";

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertInteger, elementAt } from "../../base/assert.ts";
-import { CRC32_BYTES } from "../../base/crc32.ts";
+import { CRC32_BYTES } from "../../base/bytes.ts";
 import { FACT_ORIGINS, type FactOrigin } from "../../base/fact-origins.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { EarlierFact, FactRecord } from "../../memory/ports.ts";
@@ -341,7 +341,7 @@ export function unpackNumber(bytes: Buffer | undefined): number {
   return bytes === undefined ? 0 : bytes.readUIntBE(0, 6);
 }
 
-export interface IdempotencyRecord {
+interface IdempotencyRecord {
   readonly fingerprint: Uint8Array;
   readonly channelCount: number;
   readonly expiresAtMs: number;

@@ -37,7 +37,7 @@ export interface GroupOptions {
 }
 
 /** What a write is answered, or why the law refuses it. */
-export type WriteResult = WriteOutcome | Failure;
+type WriteResult = WriteOutcome | Failure;
 
 /** @param requests at least one; an idempotency key at most once, and work on a whole user alone with its user */
 export function groupTransaction(
@@ -131,7 +131,7 @@ function* decide(
     const counter = quota === undefined || quota.limit === null ? undefined : counterName(quota);
     const { account, shared } = request;
     const memories = memoriesFor(i);
-    const memory = jointly(request, memories);
+    const memory = jointMemory(request, memories);
     const found = {
       replay: replays.get(i)?.replay,
       used: counter === undefined ? 0 : (counts.get(counter) ?? 0),
@@ -159,7 +159,7 @@ function countersOfMonth(request: WriteRequest): string[] {
   return countersOf(request).map((keyId) => counterName({ keyId, month }));
 }
 
-function jointly({ shared: named }: WriteRequest, { own, shared }: WriteMemories): Memory {
+function jointMemory({ shared: named }: WriteRequest, { own, shared }: WriteMemories): Memory {
   return named && shared ? new JointMemory(own, shared, sharedPlace(named.project)) : own;
 }
 

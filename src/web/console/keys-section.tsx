@@ -1,8 +1,8 @@
 /** Accounts and their keys: create one, let one expire, revoke one, see when each was last used. */
 
 import { useState } from "preact/hooks";
+import { TIERS } from "../../base/accounts.ts";
 import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
-import { TIERS } from "../../base/tiers.ts";
 import {
   type AccountView,
   type CreatedKey,

@@ -1,7 +1,7 @@
 /** The form fields of a new key, and the key itself, shown only once, with a text that is ready to send. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { TIERS, type Tier } from "../../base/tiers.ts";
+import { TIERS, type Tier } from "../../base/accounts.ts";
 import type { CreatedKey } from "../api/admin.ts";
 import { Button, CopyButton, SelectField, TextField } from "../parts/fields.tsx";
 

@@ -6,8 +6,7 @@ import { isWorktree, type Memory } from "../api/memory.ts";
 import { Button, TextField } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice } from "../parts/layout.tsx";
-import { ReceiptNotice } from "../parts/receipt-notice.tsx";
-import { saveFile } from "../parts/save-file.ts";
+import { ReceiptNotice, saveFile } from "../parts/receipt-notice.tsx";
 import { forgetFolds } from "./folds.ts";
 import { usePage } from "./page-context.ts";
 

@@ -5,7 +5,7 @@
 
 import { groupOf, LABEL_FORM } from "../../base/channel-labels.ts";
 import { isSlip } from "../../base/edit-distance.ts";
-import { plainLetters } from "../../base/plain-letters.ts";
+import { plainLetters } from "../../base/letters.ts";
 import type { LabelAnswer } from "../../contract/answers.ts";
 import { GROUP_LENGTH_MAX, joinedWords, NAME_LENGTH_MAX, slugWords } from "../../import/words.ts";
 

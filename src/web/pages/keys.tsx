@@ -1,7 +1,7 @@
 /** The form that asks for a key. The answer says only that the request arrived, and nothing about other requests. */
 
 import { useState } from "preact/hooks";
-import { TIERS, type Tier } from "../../base/tiers.ts";
+import { TIERS, type Tier } from "../../base/accounts.ts";
 import { SidebandError } from "../../sdk/errors.ts";
 import { send as sendCall } from "../api/request.ts";
 import { Button } from "../parts/fields.tsx";

@@ -1,6 +1,6 @@
 /** Texts of all pages: times, counts, groups of labels, tiers, and the address of a memory. */
 
-import { TIER_LIMITS, type Tier } from "../../base/tiers.ts";
+import { TIER_LIMITS, type Tier } from "../../base/accounts.ts";
 
 /** "2026-11-15T03:20:00.000Z" → "2026-11-15 03:20" */
 export function minuteText(time: string | null): string {

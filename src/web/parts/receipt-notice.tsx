@@ -3,7 +3,6 @@
 import type { Receipt, ReceiptedErasureAnswer } from "../../contract/answers.ts";
 import { Button } from "./fields.tsx";
 import { countText, minuteText } from "./format.ts";
-import { saveFile } from "./save-file.ts";
 
 export function ReceiptNotice({
   answer: { receipt, left = [] },
@@ -52,4 +51,17 @@ function goesOn({ user_id: user, keys_left, tokens_until, backups_until }: Recei
     ...(keys_left === 0 ? [] : [`${countText(keys_left, "key")} for ${user} alone can write until revoked.`]),
     "The service keeps no receipt: “sideband verify-receipt” checks the one that you save.",
   ];
+}
+
+/**
+ * Gives the reader a file that the page has made.
+ * @param name of the file; what is not usual in one is replaced
+ */
+export function saveFile(name: string, type: string, parts: readonly string[]): void {
+  const url = URL.createObjectURL(new Blob([...parts], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name.replace(/[^\w.@-]+/g, "-");
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import type { Tier } from "../../../src/base/accounts.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { FairTurns } from "../../../src/base/fair-turns.ts";
 import { ALL_GROUPS } from "../../../src/base/groups.ts";
 import { noStep } from "../../../src/base/steps.ts";
-import type { Tier } from "../../../src/base/tiers.ts";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";

@@ -9,8 +9,7 @@ import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
 import { restoreFact, rollBack } from "../../../src/memory/history.ts";
 import { STANDARD_LABELS } from "../../../src/memory/labels.ts";
 import { changeList } from "../../../src/memory/lists.ts";
-import { moveProject } from "../../../src/memory/project-move.ts";
-import { renameFact } from "../../../src/memory/rename.ts";
+import { moveProject, renameFact } from "../../../src/memory/rename.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { importUserLine, type UserLine } from "../../../src/memory/user-lines.ts";
 import {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { SECRET_PATTERNS } from "../../../src/agent-side/secret-patterns.ts";
 import { sanitizeValue } from "../../../src/agent-side/secrets.ts";
-import { HIDDEN_CHARACTERS } from "../../../src/base/hidden-characters.ts";
+import { HIDDEN_CHARACTERS } from "../../../src/base/letters.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
 import { growthFault } from "../../tidy/expressions.ts";
 import {

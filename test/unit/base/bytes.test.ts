@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { crc32 as nativeCrc32 } from "node:zlib";
 import fc from "fast-check";
 import { AssertionError } from "../../../src/base/assert.ts";
-import { equalBytesConstantTime, textOf, utf8 } from "../../../src/base/bytes.ts";
+import { crc32, equalBytesConstantTime, textOf, utf8 } from "../../../src/base/bytes.ts";
+import { seededRandom } from "../../../src/base/random.ts";
 import { anyCharacter } from "../../fixtures/characters.ts";
 
 const wellFormed = fc.string({ unit: anyCharacter });
@@ -59,4 +61,13 @@ test("the equality in constant time is that of the bytes", () => {
     assert.equal(equalBytesConstantTime(a, b), Buffer.compare(a, b) === 0);
   });
   fc.assert(property, { numRuns: 500 });
+});
+
+test("crc32 gives the check value of the standard, and what zlib gives", () => {
+  assert.equal(crc32(new TextEncoder().encode("123456789")), 0xcbf43926);
+  const random = seededRandom(1);
+  for (let length = 0; length < 300; length++) {
+    const bytes = random.bytes(length);
+    assert.equal(crc32(bytes), nativeCrc32(bytes), `${length} bytes`);
+  }
 });

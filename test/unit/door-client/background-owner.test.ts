@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { hasCurrentOwner, reachOwner } from "../../../src/door-client/background-owner.ts";
+import { hasCurrentOwner, isOlderRelease, reachOwner } from "../../../src/door-client/background-owner.ts";
 import { NoOwnerError, OwnerClient } from "../../../src/door-client/owner-client.ts";
 import { doorPath } from "../../../src/door-client/private-folder.ts";
 import { tryFolderLock } from "../../../src/store/lmdb/folder-lock.ts";
@@ -117,4 +117,16 @@ test("an upload that finds nobody takes nothing out of its stream", async (t) =>
   const body = Readable.from(["one\n", "two\n"]);
   await assert.rejects(OwnerClient.of(folder).upload("/operator/import", body), NoOwnerError);
   assert.deepEqual(await body.toArray(), ["one\n", "two\n"]);
+});
+
+test("releases are ordered as semantic versioning orders them", () => {
+  // The order in its section 11.
+  const versions = [
+    ...["0.1.0", "0.2.0", "0.10.0", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta"],
+    ...["1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "1.0.1", "2.0.0"],
+  ];
+  for (const [i, a] of versions.entries()) {
+    for (const [j, b] of versions.entries()) assert.equal(isOlderRelease(a, b), i < j, `${a} ${b}`);
+  }
+  assert.ok(!isOlderRelease("1.0.0+one", "1.0.0+two"));
 });

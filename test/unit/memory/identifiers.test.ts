@@ -3,12 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  accountFrom,
   checkAccount,
   checkIdempotencyKey,
   checkIdentifier,
   checkValue,
   checkWriter,
   isIdentifier,
+  unusedAccounts,
 } from "../../../src/memory/identifiers.ts";
 
 /** The first and the last of each range of control characters, and their neighbours that are none. */
@@ -100,4 +102,23 @@ test("an account begins with a letter or digit, and holds lower-case letters, di
   for (const account of ["0", "a.b_c-d", "z9"]) checkAccount(account);
   for (const account of [".a", "_a", "-a", "A", "@demo", "a@b", "a b", "é", "a\n", "a/b"])
     assert.throws(() => checkAccount(account), invalid("account", /beginning with/), account);
+});
+
+test("an account's name is made of the address with letters that it may have", () => {
+  assert.equal(accountFrom("Grace.Hopper+x@Navy.example"), "navy-grace.hopper-x");
+  assert.equal(accountFrom("root@localhost"), "root");
+  assert.equal(accountFrom("a&&b@x.example"), "x-a-b");
+  assert.equal(accountFrom(`${"a".repeat(300)}@x.example`), `x-${"a".repeat(62)}`);
+  const odd = [`${"ü".repeat(300)}@x.example`, "_@ü.example", "ü@ü.ü", `${"x".repeat(64)}@-.example`];
+  for (const email of odd) checkAccount(accountFrom(email));
+  assert.equal(accountFrom("ü@ü.ü"), "account");
+});
+
+test("a name is one that nobody has, also where it has its full length", () => {
+  const full = "x".repeat(64);
+  const taken = new Set(["b-default", "b-default-2", "b-default-4", full, `${"x".repeat(62)}-2`]);
+  const names = unusedAccounts("default@b.example", taken);
+  assert.deepEqual([names.next().value, names.next().value], ["b-default-3", "b-default-5"]);
+  assert.equal(unusedAccounts("other@b.example", taken).next().value, "b-other");
+  assert.equal(unusedAccounts(`${full}@b`, taken).next().value, `${"x".repeat(62)}-3`);
 });

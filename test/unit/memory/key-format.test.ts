@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hashOfKey, isWellFormedKey, newApiKey } from "../../../src/memory/key-format.ts";
+import { hashOfKey, isWellFormedKey, newApiKey, toBase62 } from "../../../src/memory/key-format.ts";
 
 /** All checksums here, and the hash, were computed by other implementations of CRC-32 and SHA-256. */
 const KEY = "sb_live_0123456789ABCDEFGHIJabcdefghij3KY4Hi";
@@ -47,4 +47,11 @@ test("a text of another form is not well formed, also with the right checksum", 
 
 test("a key is stored as its SHA-256 in hexadecimal", () => {
   assert.equal(hashOfKey(KEY), "e56ddf87bc7785b327c488c2d2c0ba3d07547f74fc284f4d3ca5605dd7a41504");
+});
+
+test("a number in base 62 has its digits in order of value, padded with 0", () => {
+  assert.equal(toBase62(0, 3), "000");
+  assert.equal(toBase62(61, 2), "0z");
+  assert.equal(toBase62(62, 2), "10");
+  assert.equal(toBase62(0xffffffff, 6), "4gfFC3");
 });

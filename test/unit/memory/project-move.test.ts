@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { encodeFacts } from "../../../src/memory/encode.ts";
 import { forgetFact, listFacts } from "../../../src/memory/facts.ts";
 import { factHistory } from "../../../src/memory/history.ts";
-import { moveProject } from "../../../src/memory/project-move.ts";
+import { moveProject } from "../../../src/memory/rename.ts";
 import { ACCOUNT, caller, memoryServices } from "./memory-services.ts";
 
 const FROM = "loom-1";

@@ -1,6 +1,6 @@
 /** Rows of facts and of their history, as records. */
 
-import { CRC32_BYTES } from "../../../base/crc32.ts";
+import { CRC32_BYTES } from "../../../base/bytes.ts";
 import type { FactOrigin } from "../../../base/fact-origins.ts";
 import type { EarlierFact, FactCode, FactRecord } from "../../../memory/ports.ts";
 

@@ -1,7 +1,7 @@
 /** Accounts, API keys and usage. All but usage are in one slot: they are few, and nodes cache them. */
 
+import { TIER_LIMITS } from "../../../base/accounts.ts";
 import { assert } from "../../../base/assert.ts";
-import { TIER_LIMITS } from "../../../base/tiers.ts";
 import type { EndedGrants } from "../../../memory/ports.ts";
 import { accountCounter } from "../../../memory/quota.ts";
 import type {

@@ -3,7 +3,7 @@
  * months, by which keys and accounts are limited, by as much.
  */
 
-import { TIER_LIMITS } from "../../../base/tiers.ts";
+import { TIER_LIMITS } from "../../../base/accounts.ts";
 import { accountCounter } from "../../../memory/quota.ts";
 import type { KeyRecord } from "../../../memory/records.ts";
 import { DIRECTORY_SLOT, quotaSlot } from "../cluster/placement.ts";

@@ -1,8 +1,33 @@
 /**
- * Characters that nobody sees: controls, joiners, fillers, marks of direction, variation selectors, tags. A text with
- * them is another one than it looks, to a person and to a filter, and a model reads them all the same. Some of them do
- * their work in the writing: between emoji, and in scripts that are written from the right or that join.
+ * Letters without accents, for comparing words and for making labels of them; and characters that nobody sees: controls,
+ * joiners, fillers, marks of direction, variation selectors, tags. A text with those is another one than it looks, to a
+ * person and to a filter, and a model reads them all the same. Some of them do their work in the writing: between emoji,
+ * and in scripts that are written from the right or that join.
  */
+
+/** Letters that have no accent to take away. */
+const PLAIN: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  ø: "o",
+  œ: "oe",
+  ł: "l",
+  đ: "d",
+  ı: "i",
+};
+
+/** Each accent is a character behind its letter. */
+export function withAccentsApart(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[ßæøœłđı]/g, (letter) => PLAIN[letter] ?? letter)
+    .normalize("NFKD");
+}
+
+/** Small letters without accents. */
+export function plainLetters(text: string): string {
+  return withAccentsApart(text).replace(/\p{M}+/gu, "");
+}
 
 /** As the inside of a character class, for JavaScript (flag `u`) and for Python: python/sideband/__init__.py has it. */
 export const HIDDEN_CHARACTERS =
