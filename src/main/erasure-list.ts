@@ -11,9 +11,9 @@ import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import { erasuresIn, lineOf, linesSince } from "../memory/erasure-lines.ts";
-import { eraseAgain, unreadableOf } from "../memory/erasures.ts";
 import type { KeyRing } from "../memory/key-ring.ts";
 import type { Store } from "../memory/ports.ts";
+import { eraseAgain, unreadableOf } from "../memory/repeated-erasures.ts";
 import { makeFolder, replaceFile, syncPath } from "../store/lmdb/durable-files.ts";
 
 export const ERASURES_FILE = "erasures.list";

@@ -205,6 +205,14 @@ export interface EraseChange {
   readonly within: Place | null;
 }
 
+/** At a place alone, without those inside it: labels that none of their values keeps there are forgotten, with their history. */
+export interface ClearChange {
+  readonly kind: "clear";
+  readonly place: Place;
+  /** Asked of the present value, and of earlier ones. */
+  readonly isKept: (value: FactRecord | EarlierFact) => boolean;
+}
+
 /** Facts whose end has come become history. */
 export interface ExpireChange {
   readonly kind: "expire";
@@ -222,5 +230,6 @@ export type Change =
   | MoveChange
   | ImportChange
   | EraseChange
+  | ClearChange
   | DisownChange
   | ExpireChange;

@@ -81,14 +81,16 @@ export class Demo {
     return sandboxUser(sandbox);
   }
 
-  /** Forgets what the store keeps of ended facts, unless the sandbox has been used again elsewhere. */
+  /** Forgets what the store keeps of ended facts. What has been written since stays, also where that is at the same time. */
   async #clearEnded(): Promise<void> {
     const nowMs = this.#services.clock.now();
     for (const [userId, endMs] of this.#endsMs) {
       if (endMs > nowMs) continue;
       this.#endsMs.delete(userId);
-      const state = await this.#services.store.readUser(this.#viewOf(userId));
-      if (state === undefined || state.facts.length === 0) await this.reset(userId);
+      const isKept = (fact: object) => !("ended" in fact);
+      const changes = [{ kind: "clear", place: OWN_PLACE, isKept } as const];
+      await this.#services.store.write({ ...this.#viewOf(userId), changes });
+      this.#services.blocks.forget(DEMO_ACCOUNT, userId);
     }
   }
 

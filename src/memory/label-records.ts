@@ -34,6 +34,9 @@ export function changedLabel(
   if (present === undefined || present.removed === true) return { outcome: "missing" };
   assert(present.label === base.label, "a channel keeps its label");
   const changed = { ...present, ...change };
+  const { oneOf, maxBytes } = changed;
+  if (maxBytes !== null && oneOf?.some((value) => Buffer.byteLength(value) > maxBytes))
+    return { outcome: "one_of_long" };
   // What is too long already may become shorter.
   const isShorter = bytesOf(changed) <= bytesOf(present);
   return isShorter || hasRoom(records, changed)

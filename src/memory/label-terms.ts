@@ -117,6 +117,8 @@ export async function changeLabel(
   const { outcome } = await store.changeLabel(account, base, change);
   const after = await labels.of(account);
   if (outcome === "text_full") throw textFull();
+  if (outcome === "one_of_long")
+    throw refuse("one_of", "has a value longer than max_bytes: one of the two has just been changed");
   if (outcome === "missing") throw unknownLabel(nearLabel(label, after));
   labels.onChange(noteOf(account, label, author), "label changed");
   return after.find(label) ?? terms;

@@ -67,7 +67,8 @@ export type AddLabelOutcome =
 
 export type ChangeLabelOutcome =
   | { readonly outcome: "changed"; readonly label: LabelRecord }
-  | { readonly outcome: "missing" | "text_full" };
+  /** one_of_long: a value of one_of is longer than max_bytes, one of which was changed meanwhile. */
+  | { readonly outcome: "missing" | "text_full" | "one_of_long" };
 
 export type RemoveLabelOutcome = "removed" | "in_use" | "missing";
 

@@ -7,6 +7,7 @@ import { keyRequestConformance } from "../conformance/key-requests.ts";
 import { storeConformance } from "../conformance/store.ts";
 import { storeAnswersConformance } from "../conformance/store-answers.ts";
 import { storeAuditConformance } from "../conformance/store-audit.ts";
+import { storeClearsConformance } from "../conformance/store-clears.ts";
 import { storeCountsConformance } from "../conformance/store-counts.ts";
 import { storeLifeConformance } from "../conformance/store-life.ts";
 import { storeLimitsConformance } from "../conformance/store-limits.ts";
@@ -28,6 +29,7 @@ grantConformance("citus", openEmptiedStore);
 storeOperatorsConformance("citus", openEmptiedStore);
 storeAuditConformance("citus", openEmptiedStore);
 storeLimitsConformance("citus", openEmptiedStore);
+storeClearsConformance("citus", openEmptiedStore);
 storeRightsConformance("citus", openEmptiedStore);
 storeSharedConformance("citus", openEmptiedStore);
 

@@ -47,6 +47,23 @@ export function storeLabelsConformance(name: string, open: () => Promise<StoreUn
   const check = checksOf(name, open);
 
   check(
+    "a label's one_of fits its max_bytes, also where another has just changed that",
+    async ({ store }) => {
+      const added = await store.addLabel("acme", label("TASK.size"));
+      assert.ok(added.outcome === "added");
+      const { label: base } = added;
+      assert.equal((await store.changeLabel("acme", base, { maxBytes: 4 })).outcome, "changed");
+      assert.equal(
+        (await store.changeLabel("acme", base, { oneOf: ["small", "big"] })).outcome,
+        "one_of_long",
+      );
+      assert.deepEqual(await store.readLabels("acme"), [{ ...base, maxBytes: 4 }]);
+      assert.equal((await store.changeLabel("acme", base, { oneOf: ["tiny", "big"] })).outcome, "changed");
+      assert.equal((await store.changeLabel("acme", base, { maxBytes: 3 })).outcome, "one_of_long");
+    },
+  );
+
+  check(
     "an account is strict until it is told otherwise, on every node, and no other is",
     async ({ store, second }) => {
       const other = (await second?.()) ?? store;

@@ -139,6 +139,8 @@ function readingOfChange(change: Change, counted: readonly Place[]): Reading {
       return { names: [], inside: [change.from, change.to], history: true };
     case "erase":
       return { names: [], inside: [change.within ?? OWN_PLACE], history: false };
+    case "clear":
+      return { names: [], inside: [change.place], history: true };
     case "disown":
       return { names: [], inside: [OWN_PLACE], history: true };
     case "import":
@@ -266,6 +268,8 @@ function* stepsOf(memory: Memory, request: WriteRequest): Sliced<Steps> {
         report: { erased: yield* countsOf(memory, names, nowMs) },
       };
     }
+    case "clear":
+      return { steps: forgetting(yield* clearedNames(memory, first, nowMs), { author, nowMs }) };
     case "expire":
       return { steps: [] };
     case "rollback":
@@ -290,6 +294,22 @@ function* countsOf(memory: Memory, names: readonly FactName[], nowMs: number): S
   }
   const places = new Set(names.map(({ place }) => place)).size;
   return { facts, earlier, labels: names.length, places };
+}
+
+function* clearedNames(
+  memory: Memory,
+  { place, isKept }: Extract<Change, { kind: "clear" }>,
+  nowMs: number,
+): Sliced<FactName[]> {
+  const cleared: FactName[] = [];
+  for (const name of memory.names) {
+    yield;
+    if (name.place !== place) continue;
+    const present = memory.live(name, nowMs);
+    const isLeft = (present !== undefined && isKept(present)) || memory.earlier(name, nowMs).some(isKept);
+    if (!isLeft) cleared.push(name);
+  }
+  return cleared;
 }
 
 function* forgetting(names: Iterable<FactName>, by: Pick<Step, "author" | "nowMs">): Generator<Step> {

@@ -67,6 +67,14 @@ export async function actual(services: MemoryServices, caller: Caller, step: Cal
       return (({ erased: { labels, places } }) => ({ labels, places }))(
         await forgetUser(services, account, writerOf(step)),
       );
+    case "clear": {
+      const { user: userId, project: place = "", kept } = step;
+      const isKept = ({ value }: { readonly value: string }) => kept.includes(value);
+      const changes = [{ kind: "clear", place, isKept } as const];
+      const nowMs = services.clock.now();
+      const outcome = await services.store.write({ account, userId, changes, places: [], nowMs });
+      return outcome.outcome === "stored" && outcome.changes.map(({ label }) => label).sort();
+    }
     case "add label":
       return { isNew: (await addLabel(services, account, step.label)).isNew };
     case "share": {

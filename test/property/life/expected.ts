@@ -205,6 +205,8 @@ function done(model: LifeModel, step: ResolvedStep, replay: KeyedRequest | undef
       return rollBack(model, step);
     case "forget user":
       return model.forgetUser(step.account, step);
+    case "clear":
+      return model.clear(step.account, step, step.kept);
     case "add label":
       return model.addLabel(step.account, step.label);
     case "change label":

@@ -22,6 +22,7 @@ import {
   type Present,
   relabel,
   setValue,
+  shownLife,
   type WrittenValue,
 } from "./values.ts";
 
@@ -226,6 +227,25 @@ export class LifeModel extends KnownLives {
     for (const [name] of gone) lives!.delete(name);
     this.#tidy(account);
     return { labels: gone.length, places: new Set(gone.map(([, { place }]) => place)).size };
+  }
+
+  /** At a place alone; the labels that went. */
+  clear(account: number, { user, project = "" }: Person, kept: readonly string[]): string[] {
+    const lives = [...(this.accounts[account].users.get(user)?.values() ?? [])];
+    const cleared = lives.filter((life) => {
+      if (life.place !== project) return false;
+      const { present, past } = shownLife(life, this.nowMs, this.historyMax);
+      return ![...past, ...(present === undefined ? [] : [present])].some(({ value }) =>
+        kept.includes(value),
+      );
+    });
+    for (const life of cleared) {
+      life.present = undefined;
+      life.past = [];
+    }
+    if (cleared.length > 0) this.accounts[account].replays.forget([user]);
+    this.#tidy(account);
+    return cleared.map(({ label }) => label).sort();
   }
 
   /** The name goes from what is shared; how many values had it. */

@@ -99,6 +99,12 @@ export interface RollbackStep extends Written {
   readonly scope?: "project";
 }
 
+/** A place is cleared, but for the labels that have, or had, one of these values. */
+export interface ClearStep extends Whose {
+  readonly kind: "clear";
+  readonly kept: readonly string[];
+}
+
 /** Who shares a project, and whether what it gives or takes finds nothing in its way: where it would, it stays. */
 export type SharingStep =
   | {
@@ -132,6 +138,7 @@ export type FactStep =
   | RestoreStep
   | RenameStep
   | RollbackStep
+  | ClearStep
   | (Whose & { readonly kind: "forget user" });
 
 /** What the store, or the world, does. */
@@ -167,7 +174,7 @@ function nextStep(random: Random, before: readonly Step[]): Step {
     if (repeated.length > 0) return random.pick(repeated);
   }
   if (kind < 52) return forgetStep(random);
-  if (kind < 54) return { kind: "forget user", ...whose(random) };
+  if (kind < 54) return random.below(3) === 0 ? clearStep(random) : { kind: "forget user", ...whose(random) };
   if (kind < 60)
     return {
       kind: "restore",
@@ -289,6 +296,10 @@ function forgetStep(random: Random): ForgetStep {
     ...sometimes(random, 2, { keepHistory: true }),
     ...sometimes(random, 5, { condition: conditionOf(random) }),
   };
+}
+
+function clearStep(random: Random): ClearStep {
+  return { kind: "clear", ...whose(random), kept: VALUES.filter(() => random.below(4) === 0) };
 }
 
 function conditionOf(random: Random): Condition {

@@ -5,11 +5,12 @@ import { type TestContext, test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { Audit } from "../../../src/memory/audit.ts";
 import { erasuresIn } from "../../../src/memory/erasure-lines.ts";
-import { eraseAgain, notedErasures } from "../../../src/memory/erasures.ts";
+import { notedErasures } from "../../../src/memory/erasures.ts";
 import { forgetUser } from "../../../src/memory/facts.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
-import type { Change } from "../../../src/memory/ports.ts";
+import type { Change, Store } from "../../../src/memory/ports.ts";
 import { disown } from "../../../src/memory/project-sharing.ts";
+import { eraseAgain } from "../../../src/memory/repeated-erasures.ts";
 import { projectUser, sharedPlace } from "../../../src/memory/shared-places.ts";
 import { SharedProjects } from "../../../src/memory/shared-projects.ts";
 import { keyRecord } from "../../conformance/store-under-test.ts";
@@ -50,6 +51,24 @@ test("an erasure is noted before it is done, with its moment and a hash, and wit
     },
   );
   assert.ok(store.readUser(viewOf("eve")), "what cannot be noted is not erased");
+});
+
+test("who was written while an erasure found nobody is erased, and noted", async (context) => {
+  const { noted, lines, store } = await setUp(context);
+  const { mock } = context.mock.method(
+    store,
+    "forgetUser",
+    async (...given: Parameters<Store["forgetUser"]>) => {
+      mock.restore();
+      await store.write({
+        ...viewOf("nobody"),
+        changes: [{ place: "", label: "USER.name", value: "Nobody" }],
+      });
+      return store.forgetUser(...given);
+    },
+  );
+  assert.equal((await noted.forgetUser(ACCOUNT, "nobody"))?.facts, 1);
+  assert.match(lines[0], /^2026-11-18T20:00:00\.000Z 7 [0-9a-f]{64}\n$/);
 });
 
 test("erasures and moves are under way until they are done, or have failed; other writes are not", async (context) => {

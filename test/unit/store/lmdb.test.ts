@@ -29,6 +29,7 @@ import { keyRequest, keyRequestConformance } from "../../conformance/key-request
 import { storeConformance } from "../../conformance/store.ts";
 import { storeAnswersConformance } from "../../conformance/store-answers.ts";
 import { storeAuditConformance } from "../../conformance/store-audit.ts";
+import { storeClearsConformance } from "../../conformance/store-clears.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { storeLimitsConformance } from "../../conformance/store-limits.ts";
@@ -69,6 +70,7 @@ grantConformance("lmdb", openAlone);
 storeOperatorsConformance("lmdb", openAlone);
 storeAuditConformance("lmdb", openAlone);
 storeLimitsConformance("lmdb", openAlone);
+storeClearsConformance("lmdb", openAlone);
 storeRightsConformance("lmdb", openAlone);
 storeSharedConformance("lmdb", openAlone);
 

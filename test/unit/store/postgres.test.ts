@@ -14,6 +14,7 @@ import { keyRequest, keyRequestConformance } from "../../conformance/key-request
 import { storeConformance } from "../../conformance/store.ts";
 import { storeAnswersConformance } from "../../conformance/store-answers.ts";
 import { storeAuditConformance } from "../../conformance/store-audit.ts";
+import { storeClearsConformance } from "../../conformance/store-clears.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { storeLimitsConformance } from "../../conformance/store-limits.ts";
@@ -37,6 +38,7 @@ grantConformance("postgres", openEmptiedStore);
 storeOperatorsConformance("postgres", openEmptiedStore);
 storeAuditConformance("postgres", openEmptiedStore);
 storeLimitsConformance("postgres", openEmptiedStore);
+storeClearsConformance("postgres", openEmptiedStore);
 storeRightsConformance("postgres", openEmptiedStore);
 storeSharedConformance("postgres", openEmptiedStore);
 
