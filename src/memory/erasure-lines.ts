@@ -41,7 +41,7 @@ interface MoveMark extends Omit<PlaceMark, "except"> {
 const LINE = /^(\S{1,30})((?: \d{1,3} [0-9a-f]{64}(?:>[0-9a-f,]+)?(?: -[0-9a-f,]*)?)+)$/;
 const MARK = / (\d{1,3}) ([0-9a-f]{64})(?:>([0-9a-f,]+))?(?: -([0-9a-f,]*))?/g;
 
-/** Lines that were noted at once may stand in either order. */
+/** Lines that were noted at once may stand in either order: they count as of one moment. */
 const AT_ONCE_MS = 10_000;
 const LATER_MS = 0.001;
 
@@ -107,9 +107,8 @@ function entriesOf(list: string): (Erasure | NotedMove)[] {
     const entry = entryOf(line);
     if (entry === undefined) return [];
     isBehind = entry.atMs < lastMs - (isBehind ? 0 : AT_ONCE_MS);
-    const atMs = isBehind ? lastMs + LATER_MS : entry.atMs;
-    lastMs = Math.max(lastMs, atMs);
-    return { ...entry, atMs };
+    lastMs = isBehind ? lastMs + LATER_MS : Math.max(lastMs, entry.atMs);
+    return { ...entry, atMs: lastMs };
   });
 }
 

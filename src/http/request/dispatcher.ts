@@ -17,7 +17,7 @@ import { readForm, readJson } from "./body.ts";
 import type { ByteBudget, ByteReservation } from "./byte-budget.ts";
 import { Call, type CallEnd } from "./call.ts";
 import type { ClientReader } from "./client.ts";
-import { isLast, noteAnswer } from "./pipelining.ts";
+import { isLast } from "./pipelining.ts";
 import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery, raiseQueryFault } from "./query.ts";
@@ -83,7 +83,6 @@ export class Dispatcher {
       if (call.leavesBody || isEndless || (this.closing && isLast(response)))
         response.shouldKeepAlive = false;
       sendAnswer(response, answer);
-      noteAnswer(response);
     };
     const cannotSend = (error: unknown) => {
       this.#options.services.log.error({ err: error }, "an answer could not be sent");

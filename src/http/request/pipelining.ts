@@ -42,7 +42,7 @@ interface Pipeline {
   latest: ServerResponse | undefined;
   waiting: number;
   isHeld: boolean;
-  /** When it was opened, or an answer was last given to it. */
+  /** When it was opened, or the last answer had been sent. */
   usedMs: number;
 }
 
@@ -62,6 +62,9 @@ export function serveInOrder(
     const { socket } = request;
     const connection = connections.get(socket)!;
     connection.latest = response;
+    response.once("finish", () => {
+      connection.usedMs = performance.now();
+    });
     if (response.socket !== null) return handle(request, response);
     connection.waiting += 1;
     if (!pauses && connection.waiting === WAITING_MAX) {
@@ -142,15 +145,7 @@ export function isAnswered(connection: Socket): boolean {
   return connections.get(connection)?.latest?.writableFinished ?? true;
 }
 
-/** Notes when an answer has been given: one that is sent piece by piece, with its last piece. */
-export function noteAnswer(response: ServerResponse): void {
-  const connection = connections.get(response.req.socket);
-  if (connection === undefined) return;
-  connection.usedMs = performance.now();
-  if (!response.writableEnded) response.once("finish", () => noteAnswer(response));
-}
-
-/** Milliseconds since a connection was opened, or was last given an answer. */
+/** Milliseconds since a connection was opened, or its last answer had been sent, however slowly it was read. */
 export function unusedMs(connection: Socket): number {
   return performance.now() - (connections.get(connection)?.usedMs ?? Number.NEGATIVE_INFINITY);
 }

@@ -186,9 +186,12 @@ test("a move and an erasure meet also where the master key was rotated between t
 });
 
 test("a move comes before what was erased behind it in the list, also where the clock was set back between them", async (context) => {
-  for (const [steps, expected] of [
-    [["move", "erase"], WITHOUT_PATH],
-    [["erase", "move"], EVERYTHING],
+  for (const [steps, expected, backMs] of [
+    [["move", "erase"], WITHOUT_PATH, 3_600_000],
+    [["erase", "move"], EVERYTHING, 3_600_000],
+    // A few seconds back.
+    [["move", "erase"], WITHOUT_PATH, 5_000],
+    [["move", "on", "erase on"], WITHOUT_PATH, 4_000],
   ] as const) {
     const { left } = await leftInBackup(
       context,
@@ -196,8 +199,10 @@ test("a move comes before what was erased behind it in the list, also where the 
         await write(noted, "ada", set("loom", "PROJ.goal", "another"));
         for (const step of steps) {
           if (step === "erase") await noted.forgetUser(ACCOUNT, "ada", "loom");
+          else if (step === "erase on") await noted.forgetUser(ACCOUNT, "ada", "weft");
+          else if (step === "on") await write(noted, "ada", moved("loom", "weft"));
           else await write(noted, "ada", moved("path", "loom"));
-          later(-3_600_000);
+          later(-backMs);
         }
       },
       { isOneList: true },
