@@ -39,8 +39,8 @@ export const peer: Peer = {
       undo: async (label) => {
         const { revisions } = JSON.parse(await mcp.call("history", { label }));
         await mcp.call("history", { label, restore: revisions[1].revision });
-        return 2;
       },
+      calls: mcp.calls,
       compact: async () => {
         await runSideband(place, ["compact"], env);
       },
