@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from "node:child_process";
-import { availableParallelism, cpus, loadavg, release } from "node:os";
+import { availableParallelism, cpus, loadavg, release, tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { endAll, type Measure, runMeasure } from "./measure.ts";
@@ -80,7 +80,15 @@ async function describePeers(ids: readonly PeerId[]): Promise<Results["peers"]> 
 function machine(): Results["machine"] {
   const processor = cpus()[0]?.model ?? "unknown";
   const system = `${process.platform} ${release()}`;
-  return { processor, cores: String(availableParallelism()), system, node: process.version };
+  const disk = execFileSync("df", ["--output=source,fstype", tmpdir()], { encoding: "utf8" });
+  const [source, type] = disk.trim().split("\n")[1].split(/\s+/);
+  return {
+    processor,
+    cores: String(availableParallelism()),
+    disk: `${type} on ${source}`,
+    system,
+    node: process.version,
+  };
 }
 
 const RESULTS = fileURLToPath(new URL("results.json", import.meta.url));

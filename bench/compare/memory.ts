@@ -54,6 +54,8 @@ export interface Peer {
   readonly adds: string;
   /** Writes of different labels may be sent at once: the others keep few of them (see the measure of writers). */
   readonly takesMany?: true;
+  /** How a memory that keeps it learns who writes. */
+  readonly signs?: string;
   /** How its server is told to have the fewest tools. */
   readonly fewTools?: string;
   /** What compact() is, in words. */

@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from "node:fs";
-import { addByWriting, type Memory } from "./memory.ts";
+import type { Memory } from "./memory.ts";
 import type { Place } from "./place.ts";
 
 const LINES_MAX = 200;
@@ -39,7 +39,13 @@ export function openNotes(place: Place, change: Changer): Memory {
     read,
     shows: async (label, value) => seen().includes(itemOf(label, value)),
     erase: (label) => change(path, (text) => [...(placeOf(text, label) ?? [0, 0]), ""]),
-    add: (label, item) => addByWriting({ read, write }, label, item),
+    // Whoever has to read again adds to what is there then.
+    add: (label, item) =>
+      change(path, (text) => {
+        const place = placeOf(text, label) ?? [text.length, text.length];
+        const before = text.slice(...place);
+        return [...place, itemOf(label, before === "" ? item : `${valueIn(before, label)}; ${item}`)];
+      }),
     index: async () => seen(),
     close: async () => {},
   };

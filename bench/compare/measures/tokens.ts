@@ -3,6 +3,7 @@
 import type { Measure } from "../measure.ts";
 import { load } from "../packages.ts";
 
+const NAME = "topic";
 const COUNTS = [5, 40, 256];
 const VALUES = [
   "Ada Lovelace",
@@ -23,10 +24,12 @@ export const tokens: Measure = {
     const tools = await memory.tools?.();
     const prompt: Record<string, number> = {};
     const facts: Record<string, number> = {};
+    let hasLabels = true;
     for (let i = 0; i < Math.max(...COUNTS); i++) {
-      await memory.write(`FACT.topic${i}`, valueFor(i));
+      await memory.write(`FACT.${NAME}${i}`, valueFor(i));
       if (!COUNTS.includes(i + 1)) continue;
       const text = await memory.index();
+      hasLabels = text.includes(NAME);
       prompt[i + 1] = encode(text).length;
       facts[i + 1] = factsIn(text, i + 1);
     }
@@ -36,6 +39,7 @@ export const tokens: Measure = {
       fewTools: few === undefined ? undefined : encode(few).length,
       prompt,
       facts,
+      ...(hasLabels ? {} : { labels: false }),
     };
   },
 };
@@ -44,8 +48,8 @@ const valueFor = (i: number) => VALUES[i % VALUES.length];
 
 /** The facts that a text has with their values; where it has no labels, the values. */
 function factsIn(text: string, count: number): number {
-  if (!text.includes("topic")) return VALUES.reduce((sum, value) => sum + text.split(value).length - 1, 0);
+  if (!text.includes(NAME)) return VALUES.reduce((sum, value) => sum + text.split(value).length - 1, 0);
   // A label that is only named is not followed by its value before the next label.
-  const parts = new Map(text.split(/topic(?=\d)/).map((part) => [Number.parseInt(part, 10), part]));
+  const parts = new Map(text.split(NAME).map((part) => [Number.parseInt(part, 10), part]));
   return Array.from({ length: count }, (_, i) => parts.get(i)?.includes(valueFor(i))).filter(Boolean).length;
 }

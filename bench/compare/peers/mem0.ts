@@ -37,6 +37,7 @@ export const peer: Peer = {
   durability: "SQLite, synchronous FULL",
   adds: "add: a memory of its own",
   takesMany: true,
+  signs: "by `agentId` and metadata, of the last writer alone",
   untimed: "its embedder is a stand-in",
   note: "`infer: false`; its embedder is a stand-in, so calls are counted and no time is measured",
   version: () => versionOf(NAME),

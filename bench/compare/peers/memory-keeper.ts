@@ -13,6 +13,7 @@ export const peer: Peer = {
   durability: "SQLite, WAL, synchronous NORMAL: not synced",
   adds: "read, then write",
   takesMany: true,
+  signs: "by the name of its session, of the last writer alone",
   fewTools: "TOOL_PROFILE=minimal",
   note: "an answer of its `context_get` ends at 100 facts, or at 20,000 tokens as it counts them (`MCP_MAX_ITEMS`, `MCP_MAX_TOKENS`)",
   version: () => versionOf(NAME),

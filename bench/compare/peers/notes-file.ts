@@ -8,8 +8,8 @@ import { renameSync, writeFileSync } from "node:fs";
 import type { Peer } from "../memory.ts";
 import { type Change, LIMITS, lastItemOf, openNotes, textOf } from "../notes.ts";
 
-/** How often an agent tries an edit. */
-const TRIES = 10;
+/** How often an agent tries an edit: more than there are others. */
+const TRIES = 30;
 
 export const peer: Peer = {
   name: "MEMORY.md, edited",

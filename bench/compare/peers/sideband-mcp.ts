@@ -12,6 +12,7 @@ export const peer: Peer = {
   durability: "synced before the answer",
   adds: "remember with add",
   takesMany: true,
+  signs: "by the name of the MCP client, for each value",
   compaction: "sideband compact",
   version: packageVersion,
   async open(place): Promise<Memory> {

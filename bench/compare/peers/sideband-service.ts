@@ -20,6 +20,7 @@ export const peer: Peer = {
   durability: "synced before the answer",
   adds: "an encode with If-Match, again where somebody was faster",
   takesMany: true,
+  signs: "by the caller, for each value",
   compaction: "sideband compact",
   version: packageVersion,
   async start(place) {
