@@ -49,7 +49,7 @@ export const peer: Peer = {
   takesMany: true,
   compaction: "VACUUM FULL and CHECKPOINT: our choice, not a documented way to erase",
   note: `PostgreSQL with ${SETTINGS.slice(2).join(", ")}; the rest as it comes`,
-  version: () => `${versionOf(NAME)} on PostgreSQL ${SERVER_VERSION.replace(/-.*/, "")}`,
+  version: () => `${versionOf(NAME)} on PostgreSQL ${SERVER_VERSION.split(".", 2).join(".")}`,
   async prepare(place) {
     if (OWNER === undefined) return;
     const to = copyOf(place);
