@@ -3,7 +3,8 @@
  * is not measured again, so that a run that was cut off goes on.
  */
 
-import { availableParallelism, cpus, loadavg, release } from "node:os";
+import { execFileSync } from "node:child_process";
+import { availableParallelism, cpus, loadavg, release, tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { endAll, type Measure, runMeasure } from "./measure.ts";
@@ -38,14 +39,21 @@ const MEASURES: Readonly<Record<string, Measure>> = {
 
 const HELP = `usage: npm run compare -- [OPTIONS]
 
-It needs npm ci --prefix bench/compare, npm run build, a C compiler and redis-server.
+It needs npm ci --prefix bench/compare, npm run build, a C compiler and redis-server. What is in the file of results is not
+measured again, and the repository's own has all of its runs: name a file of your own.
 
   --measures LIST   of ${Object.keys(MEASURES).join(", ")} (default: all)
   --peers LIST      of ${PEER_IDS.join(", ")} (default: all)
   --run N           the number of the run, which is the seed too (default 1)
   --file FILE       the file of results (default bench/compare/results.json)
-  --again           measures what is in the file anew
+  --again           measures anew what is in the file
   --small           a part of the work, to try the program; needs --file`;
+
+const NOTHING_LEFT = `Nothing was measured. To measure all of it on this machine, name a file of your own:
+
+  npm run compare -- --file /tmp/compare.json
+
+--again measures anew what is in the file, and --run N adds a run to it.`;
 
 const options = parseArgs({
   options: {
@@ -72,10 +80,19 @@ async function describePeers(ids: readonly PeerId[]): Promise<Results["peers"]> 
 function machine(): Results["machine"] {
   const processor = cpus()[0]?.model ?? "unknown";
   const system = `${process.platform} ${release()}`;
-  return { processor, cores: String(availableParallelism()), system, node: process.version };
+  const disk = execFileSync("df", ["--output=source,fstype", tmpdir()], { encoding: "utf8" });
+  const [source, type] = disk.trim().split("\n")[1].split(/\s+/);
+  return {
+    processor,
+    cores: String(availableParallelism()),
+    disk: `${type} on ${source}`,
+    system,
+    node: process.version,
+  };
 }
 
 const RESULTS = fileURLToPath(new URL("results.json", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The names in a list, all of which there are. */
 function namesIn(list: string, known: readonly string[]): string[] {
@@ -102,12 +119,18 @@ async function main(): Promise<void> {
   for (const [name, reason] of Object.entries(NOT_RUN)) console.log(`not run: ${name}: ${reason}`);
   const known = readResults(file)?.entries ?? [];
   const results: Results = { machine: machine(), peers, notRun: NOT_RUN, entries: [...known] };
-  const work = measures.flatMap((measure) => ids.map((peer) => ({ measure, peer })));
-  for (const [done, { measure, peer }] of work.entries()) {
-    const at = results.entries.findIndex(
+  const placeOf = ({ measure, peer }: Pick<Entry, "measure" | "peer">) =>
+    results.entries.findIndex(
       (entry) => entry.run === run && entry.measure === measure && entry.peer === peer,
     );
-    if (at >= 0 && !options.again && !("failed" in results.entries[at].result)) continue;
+  const isDone = (at: number) => at >= 0 && !options.again && !("failed" in results.entries[at].result);
+  const all = measures.flatMap((measure) => ids.map((peer) => ({ measure, peer })));
+  const work = all.filter((one) => !isDone(placeOf(one)));
+  if (work.length < all.length)
+    console.log(`${all.length - work.length} of ${all.length} are in ${file} already, as run ${run}.`);
+  if (work.length === 0) return console.log(NOTHING_LEFT);
+  for (const [done, { measure, peer }] of work.entries()) {
+    const at = placeOf({ measure, peer });
     process.stdout.write(`${done + 1} of ${work.length}: ${measure}, ${peer} … `);
     const entry = await measured(measure, peer, run);
     if (isEnding) return;
@@ -128,7 +151,19 @@ async function measured(measure: string, id: PeerId, run: number): Promise<Entry
     }),
   );
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-  return { run, measure, peer: id, day: new Date().toISOString().slice(0, 10), load, seconds, result };
+  const day = new Date().toISOString().slice(0, 10);
+  return { run, measure, peer: id, day, load, seconds, commit: commit(), result };
+}
+
+/** What is checked out, with a plus where files were changed but for those of results. */
+function commit(): string {
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).trim();
+  try {
+    const changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", `:!${RESULTS}`);
+    return git("rev-parse", "--short=12", "HEAD") + (changed === "" ? "" : "+");
+  } catch {
+    return "unknown";
+  }
 }
 
 /** What is under way fails when its processes are ended; that is no result. */

@@ -10,6 +10,8 @@ export interface McpClient {
   call(name: string, input: Readonly<Record<string, unknown>>): Promise<string>;
   /** What a model reads before it has called anything. */
   tools(): Promise<string>;
+  /** How often a tool was called. */
+  calls(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -24,8 +26,11 @@ export async function startMcp(
   await client.connect(
     new StdioClientTransport({ command, args: [...args], env: all, cwd: place.folder, stderr: "ignore" }),
   );
+  let calls = 0;
   return {
+    calls: async () => calls,
     call: async (name, input) => {
+      calls += 1;
       const { content, isError } = await client.callTool({ name, arguments: { ...input } });
       const text = (content as { text?: string }[]).map((part) => part.text ?? "").join("\n");
       if (isError) throw new Error(text.slice(0, 300));

@@ -24,12 +24,20 @@ export interface Memory {
   index(): Promise<string>;
   /** The earlier values of a label, where the peer has them. */
   history?(label: string): Promise<string>;
-  /** Puts back what a label held before the last write. Returns the number of calls that took. */
-  undo?(label: string): Promise<number>;
-  /** What makes the peer give up space, as its documents say. */
+  /** Says who writes from now on, where the memory has a field for that and does not know by itself. */
+  sign?(): Promise<void>;
+  /** All that the memory says of a label, where that is more than its value. */
+  record?(label: string): Promise<string>;
+  /** Puts back what a label held before the last write. */
+  undo?(label: string): Promise<void>;
+  /** The calls of the memory that were made until now, where it can undo. */
+  calls?(): Promise<number>;
+  /** What makes the peer give up space. */
   compact?(): Promise<void>;
   /** The tools and instructions that a model reads, as one text. */
   tools?(): Promise<string>;
+  /** The same with the fewest tools that the documents name. */
+  fewTools?(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -46,10 +54,16 @@ export interface Peer {
   readonly adds: string;
   /** Writes of different labels may be sent at once: the others keep few of them (see the measure of writers). */
   readonly takesMany?: true;
+  /** How a memory that keeps it learns who writes. */
+  readonly signs?: string;
+  /** How its server is told to have the fewest tools. */
+  readonly fewTools?: string;
   /** What compact() is, in words. */
   readonly compaction?: string;
   /** What mend() is, in words. */
   readonly repair?: string;
+  /** Lays out what is installed, where that is more than packages: no start counts it. */
+  prepare?(place: Place): Promise<void>;
   /** What its documents say to do where it does not open after a loss of power. */
   mend?(place: Place): Promise<void>;
   /** What else a reader has to know. */

@@ -13,6 +13,7 @@ export const PEER_IDS = [
   "langgraph",
   "mem0",
   "notes-file",
+  "notes-whole",
   "json-file",
 ] as const;
 
@@ -43,6 +44,7 @@ export function openClient(id: PeerId, peer: Peer, place: Place): Promise<Memory
 
 /** Starts a peer's server, where it has one, and one client. */
 export async function startPeer(id: PeerId, peer: Peer, place: Place): Promise<Memory> {
+  await peer.prepare?.(place);
   await peer.start?.(place);
   return openClient(id, peer, place);
 }

@@ -15,6 +15,8 @@ export interface Entry {
   readonly day: string;
   readonly load: number;
   readonly seconds: number;
+  /** The commit that was measured, with a plus where files were changed; of the first entries, the one that brought them. */
+  readonly commit: string;
   readonly result: Result;
 }
 

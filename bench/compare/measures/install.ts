@@ -1,6 +1,7 @@
 /**
  * What npm installs for a peer into an empty folder, from its cache: seconds, packages, MB. The first time fills the cache.
- * Scripts of packages are left out: they would compile here what others download. What Debian installs is counted beside.
+ * Scripts of packages are left out: they would compile here what others download. What Debian installs is counted beside, and for
+ * Sideband, whose package is packed from a built clone, the way of its README too.
  */
 
 import { execFileSync } from "node:child_process";
@@ -23,17 +24,31 @@ export const install: Measure = {
     const folder = npm(at, "second", wanted);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
-    const [kilobytes] = execFileSync("du", ["-sk", join(folder, "node_modules")], { encoding: "utf8" }).split(
-      "\t",
-    );
     return {
       seconds,
       packages: Object.keys(lock.packages).length - 1,
-      mb: Math.round(Number(kilobytes) / 102.4) / 10,
+      mb: megabytesOf(join(folder, "node_modules")),
+      ...(packages.includes("sideband") ? { clone: cloned(at) } : {}),
       ...(debian === undefined ? {} : { debian: debianSize(debian) }),
     };
   },
 };
+
+/** As our README says: a clone, and npm ci, which installs what the tests need too and builds. */
+function cloned({ folder }: Place) {
+  const at = join(folder, "clone");
+  const startedAt = performance.now();
+  execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${ROOT}`, at], { stdio: "ignore" });
+  execFileSync("npm", ["ci", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: at, stdio: "ignore" });
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+  const { packages } = JSON.parse(readFileSync(join(at, "node_modules/.package-lock.json"), "utf8"));
+  return { seconds, packages: Object.keys(packages).length, mb: megabytesOf(at) };
+}
+
+function megabytesOf(folder: string): number {
+  const [kilobytes] = execFileSync("du", ["-sk", folder], { encoding: "utf8" }).split("\t");
+  return Math.round(Number(kilobytes) / 102.4) / 10;
+}
 
 function debianSize(names: readonly string[]) {
   const shown = execFileSync("dpkg-query", ["--status", ...names], { encoding: "utf8" });

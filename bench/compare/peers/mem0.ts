@@ -1,7 +1,8 @@
 /** mem0 as a library, without a model (`infer: false`). Its embedder is a stand-in: a vector of the text's hash. */
 
 import { createHash } from "node:crypto";
-import type { Memory, Peer } from "../memory.ts";
+import { counted } from "../calls.ts";
+import { type Memory, type Peer, WRITER } from "../memory.ts";
 import { load, versionOf } from "../packages.ts";
 
 const NAME = "mem0ai";
@@ -30,14 +31,15 @@ function vectorOf(text: string): number[] {
 }
 
 export const peer: Peer = {
-  name: "mem0 (infer: false)",
+  name: "mem0 (model off)",
   group: "store",
   packages: [`${NAME}@${versionOf(NAME)}`],
   durability: "SQLite, synchronous FULL",
   adds: "add: a memory of its own",
   takesMany: true,
+  signs: "by `agentId` and metadata, of the last writer alone",
   untimed: "its embedder is a stand-in",
-  note: "its embedder is a stand-in, so calls are counted and no time is measured",
+  note: "`infer: false`; its embedder is a stand-in, so calls are counted and no time is measured",
   version: () => versionOf(NAME),
   async open(place): Promise<Memory> {
     process.env.MEM0_TELEMETRY = "false";
@@ -46,7 +48,7 @@ export const peer: Peer = {
       embedQuery: async (text: string) => vectorOf(text),
       embedDocuments: async (texts: string[]) => texts.map(vectorOf),
     };
-    const memory = new Mem0Memory({
+    const library = new Mem0Memory({
       embedder: { provider: "langchain", config: { model, embeddingDims: DIMENSIONS } },
       vectorStore: {
         provider: "memory",
@@ -55,18 +57,24 @@ export const peer: Peer = {
       llm: { provider: "openai", config: { apiKey: "none" } },
       historyDbPath: `${place.data}/history.db`,
     });
+    const { client: memory, calls } = counted(library);
+    let writer: string | undefined;
+    const metadataOf = (label: string) => (writer === undefined ? { label } : { label, writer });
+    /** The ids of what was erased: whoever has kept one can still ask for its history. */
+    const erased = new Map<string, string[]>();
     const found = async (label?: string) => {
       const filters = label === undefined ? { user_id: USER } : { user_id: USER, label };
       return (await memory.getAll({ filters, topK: ALL })).results;
     };
     const add = async (label: string, item: string) => {
-      await memory.add(item, { userId: USER, metadata: { label }, infer: false });
+      const who = writer === undefined ? {} : { agentId: writer };
+      await memory.add(item, { userId: USER, ...who, metadata: metadataOf(label), infer: false });
     };
     return {
       write: async (label, value) => {
         const [known] = await found(label);
         if (known === undefined) await add(label, value);
-        else await memory.update(known.id, { text: value });
+        else await memory.update(known.id, { text: value, metadata: metadataOf(label) });
       },
       read: async (label) => {
         const items = await found(label);
@@ -81,20 +89,26 @@ export const peer: Peer = {
         return values;
       },
       erase: async (label) => {
-        for (const { id } of await found(label)) await memory.delete(id);
+        const ids = (await found(label)).map(({ id }) => id);
+        erased.set(label, ids);
+        for (const id of ids) await memory.delete(id);
       },
       add,
       index: async () => (await found()).map((item) => `- ${item.memory}`).join("\n"),
       history: async (label) => {
-        const [known] = await found(label);
-        return known === undefined ? "" : JSON.stringify(await memory.history(known.id));
+        const ids = [...(erased.get(label) ?? []), ...(await found(label)).map(({ id }) => id)];
+        return JSON.stringify(await Promise.all(ids.map((id) => memory.history(id))));
       },
+      sign: async () => {
+        writer = WRITER;
+      },
+      record: async (label) => JSON.stringify(await found(label)),
       undo: async (label) => {
         const [{ id }] = await found(label);
         const [last] = await memory.history(id);
         await memory.update(id, { text: last.previous_value });
-        return 3;
       },
+      calls: async () => calls(),
       close: async () => {},
     };
   },

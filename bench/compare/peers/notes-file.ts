@@ -1,74 +1,51 @@
 /**
- * MEMORY.md by the limits of Claude Code: of a longer file the first 200 lines, or the first 25 KB, are in the prompt. An agent
- * reads the file, changes an item of the list and writes it back; the next lines of a value are indented, as Markdown has it.
+ * MEMORY.md as an agent edits a file: it reads the file with one call, and the next replaces one string by another in the file as it
+ * is on the disk then, at once and by a rename. Where the string is not there any more, the agent reads again. A new item goes behind
+ * the last one that was read. No tool for edits takes a lock, so another process can write between the two halves of the edit.
  */
 
-import { readFileSync, writeFileSync } from "node:fs";
-import { addByWriting, type Memory, type Peer } from "../memory.ts";
-import type { Place } from "../place.ts";
+import { renameSync, writeFileSync } from "node:fs";
+import type { Peer } from "../memory.ts";
+import { type Change, LIMITS, lastItemOf, openNotes, textOf } from "../notes.ts";
 
-const LINES_MAX = 200;
-const BYTES_MAX = 25 * 1024;
+/** How often an agent tries an edit: more than there are others. */
+const TRIES = 30;
 
 export const peer: Peer = {
-  name: "MEMORY.md",
+  name: "MEMORY.md, edited",
   group: "store",
   packages: [],
   durability: "handed to the system, not synced",
-  adds: "read, then write",
-  note: "a prompt has its first 200 lines or 25 KB, as in Claude Code; the rest is read from the file",
+  adds: "read, then replace the item",
+  note: LIMITS,
   version: () => "none",
-  async open(place: Place): Promise<Memory> {
-    const path = `${place.data}/MEMORY.md`;
-    const all = () => {
-      try {
-        return readFileSync(path, "utf8");
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-        throw error;
+  open: async (place) =>
+    openNotes(place, async (path, choose) => {
+      for (let left = TRIES; left > 0; left--) {
+        const seen = textOf(path);
+        await new Promise(setImmediate);
+        if (edit(path, ...stringsOf(seen, choose(seen)))) return;
       }
-    };
-    const seen = () => {
-      const lines = all().split("\n").slice(0, LINES_MAX).join("\n");
-      return Buffer.from(lines).subarray(0, BYTES_MAX).toString("utf8");
-    };
-    const write = async (label: string, value: string) => {
-      const before = all();
-      // An agent reads a file with one call and writes it with the next.
-      await new Promise(setImmediate);
-      const [from, to] = placeOf(before, label) ?? [before.length, before.length];
-      writeFileSync(path, `${before.slice(0, from)}${itemOf(label, value)}${before.slice(to)}`);
-    };
-    const read = async (label: string) => {
-      const text = all();
-      const found = placeOf(text, label);
-      return found && valueIn(text.slice(...found), label);
-    };
-    return {
-      write,
-      read,
-      shows: async (label, value) => seen().includes(itemOf(label, value)),
-      erase: async (label) => {
-        const text = all();
-        const [from, to] = placeOf(text, label) ?? [0, 0];
-        writeFileSync(path, `${text.slice(0, from)}${text.slice(to)}`);
-      },
-      add: (label, item) => addByWriting({ read, write }, label, item),
-      index: async () => seen(),
-      close: async () => {},
-    };
-  },
+      throw new Error("the string is not in the file, or more than once");
+    }),
 };
 
-const startOf = (label: string) => `- ${label}: `;
-const itemOf = (label: string, value: string) => `${startOf(label)}${value.replaceAll("\n", "\n  ")}\n`;
-const valueIn = (item: string, label: string) =>
-  item.slice(startOf(label).length, -1).replaceAll("\n  ", "\n");
+/** The string that the agent names, and the one that it becomes. */
+function stringsOf(seen: string, [from, to, text]: Change): [before: string, after: string] {
+  if (from < to) return [seen.slice(from, to), text];
+  const last = seen.slice(lastItemOf(seen));
+  return [last, `${last}${text}`];
+}
 
-/** Where the item of a label begins and ends. */
-function placeOf(text: string, label: string): [number, number] | undefined {
-  const from = text.startsWith(startOf(label)) ? 0 : text.indexOf(`\n${startOf(label)}`) + 1;
-  if (from === 0 && !text.startsWith(startOf(label))) return undefined;
-  const next = text.indexOf("\n- ", from);
-  return [from, next === -1 ? text.length : next + 1];
+/** False where the file does not have the string, or has it twice. An empty file is written. */
+function edit(path: string, before: string, after: string): boolean {
+  if (before === after) return true;
+  const text = textOf(path);
+  const at = text.indexOf(before);
+  const isThere = before === "" ? text === "" : at >= 0 && text.indexOf(before, at + 1) < 0;
+  if (!isThere) return false;
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, `${text.slice(0, at)}${after}${text.slice(at + before.length)}`);
+  renameSync(draft, path);
+  return true;
 }

@@ -16,8 +16,9 @@ export const peer: Peer = {
   async open(place): Promise<Memory> {
     const env = { MEMORY_FILE_PATH: `${place.data}/memory.jsonl` };
     const mcp = await startMcp(place, [packageFile(NAME, "dist/index.js")], env);
+    const record = (label: string) => mcp.call("open_nodes", { names: [label] });
     const observations = async (label: string): Promise<string[] | undefined> =>
-      JSON.parse(await mcp.call("open_nodes", { names: [label] })).entities[0]?.observations;
+      JSON.parse(await record(label)).entities[0]?.observations;
     const create = async (name: string, value: string) => {
       const entities = [{ name, entityType: "fact", observations: [value] }];
       return JSON.parse(await mcp.call("create_entities", { entities })).length > 0;
@@ -34,6 +35,7 @@ export const peer: Peer = {
         await mcp.call("delete_observations", { deletions: [{ entityName: label, observations: before }] });
       },
       read: async (label) => (await observations(label))?.join("; "),
+      record,
       erase: async (label) => {
         await mcp.call("delete_entities", { entityNames: [label] });
       },

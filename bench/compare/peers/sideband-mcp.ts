@@ -12,6 +12,7 @@ export const peer: Peer = {
   durability: "synced before the answer",
   adds: "remember with add",
   takesMany: true,
+  signs: "by the name of the MCP client, for each value",
   compaction: "sideband compact",
   version: packageVersion,
   async open(place): Promise<Memory> {
@@ -39,8 +40,8 @@ export const peer: Peer = {
       undo: async (label) => {
         const { revisions } = JSON.parse(await mcp.call("history", { label }));
         await mcp.call("history", { label, restore: revisions[1].revision });
-        return 2;
       },
+      calls: mcp.calls,
       compact: async () => {
         await runSideband(place, ["compact"], env);
       },

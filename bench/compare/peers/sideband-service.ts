@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMAND_PATH, packageVersion } from "../../../src/main/package.ts";
 import { Sideband, SidebandError } from "../../../src/sdk/index.ts";
+import { counted } from "../calls.ts";
 import { type Memory, type Peer, WRITER } from "../memory.ts";
 import { freePort, type Place, saidReady } from "../place.ts";
 import { runSideband } from "../sideband-command.ts";
@@ -19,6 +20,7 @@ export const peer: Peer = {
   durability: "synced before the answer",
   adds: "an encode with If-Match, again where somebody was faster",
   takesMany: true,
+  signs: "by the caller, for each value",
   compaction: "sideband compact",
   version: packageVersion,
   async start(place) {
@@ -35,8 +37,8 @@ export const peer: Peer = {
     const baseUrl = `http://127.0.0.1:${place.notes.get("port")}`;
     // The first start writes the key of its account there.
     const apiKey = readFileSync(join(place.data, "first.key"), "utf8").trim();
-    const memory = new Sideband<string>({ apiKey, baseUrl });
-    return client(memory, place);
+    const { client: memory, calls } = counted(new Sideband<string>({ apiKey, baseUrl }));
+    return { ...client(memory, place), calls: async () => calls() };
   },
 };
 
@@ -74,7 +76,6 @@ function client(memory: Sideband<string>, place: Place): Memory {
     undo: async (label) => {
       const { revisions } = await memory.history(USER, label);
       await memory.restore(USER, label, revisions[1].revision, { writtenBy: WRITER });
-      return 2;
     },
     compact: async () => {
       await runSideband(place, ["compact"], { SIDEBAND_DATA: place.data });
