@@ -41,7 +41,7 @@ export interface AgentCallOptions {
   project?: string | undefined;
 }
 
-export interface AgentContextOptions extends AgentCallOptions {
+interface AgentContextOptions extends AgentCallOptions {
   /** Only what is asked for: the index needs no block work. Default: both. */
   include?: SectionParts | undefined;
   /** With the index alone: as many facts, and names of others, as have no more tokens than this, 50 to 100,000. */
@@ -50,7 +50,7 @@ export interface AgentContextOptions extends AgentCallOptions {
   groups?: string | undefined;
 }
 
-export interface AgentFindOptions extends AgentCallOptions {
+interface AgentFindOptions extends AgentCallOptions {
   limit?: number | undefined;
   /** Looks in all projects. */
   everywhere?: boolean | undefined;
@@ -61,7 +61,7 @@ export interface AgentHistoryOptions extends AgentCallOptions {
   scope?: PlaceKind | undefined;
 }
 
-export interface AgentForgetOptions extends AgentHistoryOptions {
+interface AgentForgetOptions extends AgentHistoryOptions {
   /** Keeps the earlier values, and the forgotten one as the last of them. */
   keepHistory?: boolean | undefined;
 }
@@ -88,7 +88,7 @@ export interface AgentWriteOptions extends AgentWriterOptions {
   pinned?: boolean | undefined;
 }
 
-export interface AgentRenameOptions extends AgentWriterOptions {
+interface AgentRenameOptions extends AgentWriterOptions {
   /** Makes a list of both where the other label has a fact. */
   merge?: "append" | undefined;
 }

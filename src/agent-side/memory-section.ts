@@ -45,7 +45,7 @@ const AWAY_WITH_FACTS =
 const BLOCK = /\[MEM\][^[\]<>]*\[\/MEM\]/g;
 
 /** What a section is made of. */
-export type SectionContext = Pick<
+type SectionContext = Pick<
   ContextAnswer,
   | "fdm_block"
   | "plain_index"

@@ -11,7 +11,7 @@
  * begin at one place only.
  */
 
-export interface SecretPattern {
+interface SecretPattern {
   readonly what: string;
   readonly pattern: string;
   readonly isDoubt?: true;

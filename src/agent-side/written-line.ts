@@ -146,7 +146,7 @@ export function quotedValue(value: string, lengthMax = VALUE_LENGTH_MAX): string
 }
 
 /** The values of a fact, the newest first; undefined where they could not be read. */
-export type Revisions = HistoryAnswer["revisions"] | undefined;
+type Revisions = HistoryAnswer["revisions"] | undefined;
 
 /** The code of an error, whether it comes from the service itself or from the client. */
 export function errorCodeOf(error: unknown): unknown {

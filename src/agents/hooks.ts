@@ -54,7 +54,7 @@ export interface HookInput {
   readonly stopHookActive: boolean;
 }
 
-export interface HookOptions {
+interface HookOptions {
   readonly host: HookHost;
   readonly include: SectionParts;
   readonly timeoutMs: number;
@@ -257,7 +257,7 @@ const END_BYTES_MAX = 4 << 20;
 const COMPACTED = /"subtype":"compact_boundary"|"type":"compacted"/;
 
 /** The last lines of a transcript. Where it is longer, the first of them may be a part of a line. */
-export function transcriptEnd(path: string): { readonly text: string; readonly isWhole: boolean } {
+function transcriptEnd(path: string): { readonly text: string; readonly isWhole: boolean } {
   const file = openSync(path, "r");
   try {
     const { size } = fstatSync(file);
@@ -271,7 +271,7 @@ export function transcriptEnd(path: string): { readonly text: string; readonly i
 }
 
 /** The last line with a section that the model still sees; empty if there is none, undefined if that is not known. */
-export function lastSectionLine(path: string | undefined): string | undefined {
+function lastSectionLine(path: string | undefined): string | undefined {
   try {
     const { text, isWhole } = transcriptEnd(path ?? "");
     for (const line of text.split("\n").reverse()) {
@@ -285,7 +285,7 @@ export function lastSectionLine(path: string | undefined): string | undefined {
 }
 
 /** Whether a line holds a text, however its host spells characters in JSON. */
-export function lineHolds(line: string, text: string): boolean {
+function lineHolds(line: string, text: string): boolean {
   let spelled = line;
   try {
     spelled = JSON.stringify(JSON.parse(line));

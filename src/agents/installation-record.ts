@@ -13,7 +13,7 @@ import { changeBetween, type TextChange, textBefore } from "./text-change.ts";
 import { fileText, removeFile, requireWritable, UserFileError, writeUserFile } from "./user-file.ts";
 
 /** One installation of an agent's files. */
-export interface Installed {
+interface Installed {
   readonly agent: string;
   readonly target: string;
   readonly version: string;
@@ -32,7 +32,7 @@ interface Placed extends Piece {
   readonly change: TextChange | null;
 }
 
-export interface InstalledChange {
+interface InstalledChange {
   readonly path: string;
   /** "kept": it has one of the user's own with our name. "left": it was changed since. */
   readonly done: "wrote" | "kept" | "removed" | "restored" | "left";

@@ -1,7 +1,7 @@
 /** Whether memory is off: for a session (SIDEBAND_OFF), or for the repository of a folder (`sideband off`). */
 
 /** Settings about it (src/config.ts has them). */
-export interface OffSettings {
+interface OffSettings {
   readonly isOff: boolean;
   readonly offProjects: readonly string[];
 }

@@ -37,7 +37,7 @@ const CONFIG_BYTES_MAX = 1 << 20;
 const OFF = "off";
 
 /** Settings about projects (src/config.ts has them). */
-export interface ProjectSettings {
+interface ProjectSettings {
   /** A name to use instead, or "off". */
   readonly project?: string | undefined;
   /** What a repository is known by; its path where it has no remote. */

@@ -11,7 +11,7 @@ import { ALL_GROUPS, groupsOf } from "../base/groups.ts";
 import type { ChangesAnswer } from "../contract/answers.ts";
 import type { ChangesOptions } from "../sdk/options.ts";
 
-export interface SessionOptions {
+interface SessionOptions {
   /** The file with the times of the last sessions. */
   readonly file: string;
   readonly host: string;

@@ -3,7 +3,7 @@
  * description, so each says what belongs there, and not what could be guessed from the name alone.
  */
 
-export interface SetLabel {
+interface SetLabel {
   readonly label: string;
   readonly description: string;
   readonly example: string;

@@ -33,7 +33,7 @@ export interface Task<K extends BlockTaskKind = BlockTaskKind> {
   readonly done: (result: BlockResults[K]) => void;
 }
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly workers: Workers;
   readonly clock: TimerClock;
   /** Waiting tasks in all. A request is let in whole: it may go over by its own tasks. */

@@ -48,7 +48,7 @@ export interface ThreadEvents {
   ended(): void;
 }
 
-export interface BlockThreadsOptions {
+interface BlockThreadsOptions {
   readonly start: (events: ThreadEvents) => Thread;
   readonly count: number;
   readonly clock: TimerClock;

@@ -17,7 +17,7 @@ import type { BlockScheduler, Work } from "./block-scheduler.ts";
 import type { AssembledBlock, BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
 import { type CodableFact, type ComputedCode, type FactCode, keptCode } from "./fact-code.ts";
 
-export interface BuildJob {
+interface BuildJob {
   readonly facts: readonly CodableFact[];
   readonly key: BlockKey;
   readonly userId: string;
@@ -25,7 +25,7 @@ export interface BuildJob {
   readonly keep: (codes: readonly ComputedCode[]) => void;
 }
 
-export interface ReadJob {
+interface ReadJob {
   readonly text: string;
   readonly keys: readonly BlockKey[];
   readonly userId: string;

@@ -62,7 +62,7 @@ export interface MemoryCall extends Call {
   readonly sameMemory: string;
 }
 
-export interface MemoryCommandText extends CommandText {
+interface MemoryCommandText extends CommandText {
   /** Whether it makes the data folder's store where there is none. */
   readonly begins?: boolean;
   /** Whether it has --json. */

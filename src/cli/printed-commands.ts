@@ -29,7 +29,7 @@ export function addLabelCommand(label: string, sameMemory = ""): string {
 }
 
 /** How a person undoes a write where they have just typed it. @param sameMemory the options of that call */
-export function undoHere(sameMemory: string): UndoCommand {
+function undoHere(sameMemory: string): UndoCommand {
   return { program: sidebandCommand(), options: sameMemory };
 }
 

@@ -105,7 +105,7 @@ function afterOf(gap: number): number {
 }
 
 /** The channels of own labels that own carriers, in order. */
-export function ownChannels(carriers: Uint16Array): number[] {
+function ownChannels(carriers: Uint16Array): number[] {
   const own: number[] = [];
   for (let channel = CHANNEL_COUNT; channel < carriers.length; channel++) {
     if (carriers[channel]! > 0) own.push(channel);

@@ -32,7 +32,7 @@ const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
 /** Alignment costs the most: at most this many words are aligned in one text, over all its passages. */
 const ALIGNABLE_WORDS_MAX = 1600;
 
-export interface OpenBlockOptions {
+interface OpenBlockOptions {
   /** The account's block key with this id, where there is one. */
   readonly keys: (id: number) => BlockKey | undefined;
   readonly userId: string;

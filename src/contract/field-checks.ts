@@ -10,7 +10,7 @@ import type { UnknownFields } from "./unknown-fields.ts";
 import { compileSchema, type Validator } from "./validation.ts";
 
 /** What the table of operations, and every other route, says of itself. */
-export interface CheckedRequest {
+interface CheckedRequest {
   readonly method: string;
   readonly access: string;
   readonly published?: true | undefined;
@@ -22,7 +22,7 @@ export interface CheckedRequest {
   readonly bodyBytesMax?: number | "stream" | undefined;
 }
 
-export interface FieldChecks {
+interface FieldChecks {
   readonly query: Validator;
   readonly params: Validator | undefined;
   readonly body: Validator | undefined;

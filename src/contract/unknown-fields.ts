@@ -14,7 +14,7 @@ export interface UnknownTerms {
   readonly elsewhere?: ReadonlyMap<string, string>;
 }
 
-export interface UnknownFault {
+interface UnknownFault {
   readonly fault: string;
   readonly hint?: string;
 }

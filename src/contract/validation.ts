@@ -8,7 +8,7 @@ import { assert } from "../base/assert.ts";
 import type { TSchema } from "./type.ts";
 import { shownName, type UnknownTerms, unknownFault } from "./unknown-fields.ts";
 
-export interface Fault {
+interface Fault {
   /** The field as the sender wrote it, such as `facts[2].label`; empty for the value as a whole. */
   readonly param: string;
   /** Follows the field's name in a sentence. */
@@ -54,7 +54,7 @@ const KEYWORDS = new Set([
 ]);
 
 /** Fields that the schema does not have are ignored unless the terms say otherwise. */
-export interface CheckTerms {
+interface CheckTerms {
   /** Where the fields are expected, such as "in the query". */
   readonly place?: string;
   readonly unknown?: UnknownTerms;

@@ -29,11 +29,11 @@ const LOG_FILE = "owner.log";
 const LOG_BYTES_MAX = 1 << 20;
 
 /** How an owner is started: `begin` makes the store where the folder has none. */
-export interface StartOptions {
+interface StartOptions {
   readonly begin: boolean;
 }
 
-export interface ReachOptions extends StartOptions {
+interface ReachOptions extends StartOptions {
   /** Of this package: an owner of an older release hands over. */
   readonly version: string;
 }

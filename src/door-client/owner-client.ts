@@ -24,7 +24,7 @@ class SilentOwnerError extends OperatorError {
   override name = "SilentOwnerError";
 }
 
-export interface Owner {
+interface Owner {
   readonly pid: number;
   /** Of the package that it runs from. */
   readonly version?: string;

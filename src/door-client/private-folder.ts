@@ -14,12 +14,12 @@ import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-
 const PREFIX = "sideband-own-";
 const NAME = /^sideband-own-\w{6}$/;
 /** The only names in such a folder: the link, the socket and its draft, a page, the lock. Nothing else is ever removed. */
-export const LINK_FILE = "d";
+const LINK_FILE = "d";
 const SOCKET_FILE = "door.sock";
 export const PAGE_FILE = "open.html";
 const FILES = [LINK_FILE, SOCKET_FILE, "door.new", PAGE_FILE, LOCK_FILE];
 
-export interface PrivateFolder {
+interface PrivateFolder {
   readonly path: string;
   remove(): void;
 }

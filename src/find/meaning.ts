@@ -30,7 +30,7 @@ export function packVector(vector: readonly number[]): Int8Array {
   return Int8Array.from(vector, (component) => Math.round((component / largest) * COMPONENT_MAX));
 }
 
-export function cosineOf(a: Int8Array, b: Int8Array): number {
+function cosineOf(a: Int8Array, b: Int8Array): number {
   let [product, aa, bb] = [0, 0, 0];
   for (let i = 0; i < a.length; i++) {
     product += a[i] * b[i];

@@ -15,7 +15,7 @@ export interface QueryWord {
 }
 
 /** What a word of a fact is for a word of the query. */
-export interface Similarity {
+interface Similarity {
   /** More than 0, at most 1. */
   readonly similarity: number;
   /**

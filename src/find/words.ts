@@ -48,7 +48,7 @@ const NAMING_WORDS = new Set(
 );
 
 /** A text whose words can be compared: small letters without accents, pairs apart, and nothing between words but ASCII. */
-export function comparable(text: string): string {
+function comparable(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   const plain = withAccentsApart(text).replace(ACCENTS, "").normalize("NFC");
   const words = plain.replace(HAN_PARTICLES, " ").match(WORD) ?? [];

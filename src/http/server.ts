@@ -22,7 +22,7 @@ import { allRoutes } from "./routes/all.ts";
 import { notFoundPages, type WebsiteOptions, websiteRoutes } from "./routes/website-files.ts";
 import type { HttpServices } from "./services.ts";
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly trustProxy: TrustProxy;
   readonly origins: OriginsOptions;
   readonly connectionsMax: number;

@@ -34,13 +34,13 @@ export type HttpRequest = Readable &
   };
 
 /** Requests that come through the door of the data folder, a local socket. */
-export interface DoorChecks {
+interface DoorChecks {
   admits(request: Pick<HttpRequest, "socket">): boolean;
   callerOf(request: Pick<HttpRequest, "headers">): Caller;
 }
 
 /** What the operator does to the whole store, or to the process. */
-export interface Upkeep {
+interface Upkeep {
   compact(progress: Progress): Promise<CompactReport>;
   backUp(folder: string, withMasterKey: boolean, progress: Progress): Promise<BackupReport>;
   /** Ends the process in order. */

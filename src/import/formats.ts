@@ -32,7 +32,7 @@ export const FORMATS = {
 
 export type FormatName = keyof typeof FORMATS;
 
-export interface FormatOptions {
+interface FormatOptions {
   /** The name of the file, without its folder. */
   readonly name: string;
   /** It belongs to a project, as a repository's CLAUDE.md does: so do its facts, but for those about the user. */

@@ -44,7 +44,7 @@ const GENERAL_HEAD =
   /^(?:values?|descriptions?|details?|notes?|settings?|answers?|info|content|text|what|meaning|facts?|memory|comments?|)$/i;
 const NUMBER_HEAD = /^(?:#|no\.?|nr\.?|id|number)$/i;
 
-export type TableRow = KeyedText | { readonly why: string };
+type TableRow = KeyedText | { readonly why: string };
 
 /** @param header may be empty */
 export function tableRow(header: readonly string[], allCells: readonly string[]): TableRow {

@@ -31,7 +31,7 @@ export interface NameableLabel {
   readonly hidden?: boolean | undefined;
 }
 
-export interface LabelledText {
+interface LabelledText {
   readonly label: string;
   readonly value: string;
 }

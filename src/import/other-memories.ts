@@ -73,7 +73,7 @@ export function readMemories(
 }
 
 /** An object of fields; an object inside is about what its name says, and a list is one value. */
-export function readFields(located: LocatedValue, names: LabelNames, topic: Topic, found: FoundMemory): void {
+function readFields(located: LocatedValue, names: LabelNames, topic: Topic, found: FoundMemory): void {
   if (!(located.value instanceof Map)) return;
   for (const [key, field] of located.value) {
     const { line, value } = field;

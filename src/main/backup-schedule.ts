@@ -19,7 +19,7 @@ const OUTCOMES = ["ok", "failed"] as const;
 const BACKUPS = "sideband_backups_total";
 const LAST = "sideband_backup_last_seconds";
 
-export interface BackupSchedule {
+interface BackupSchedule {
   /** Makes a backup where one is due. */
   run(): Promise<void>;
 }

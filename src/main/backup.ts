@@ -63,7 +63,7 @@ export async function createBackup(
   }
 }
 
-export interface BackupNote {
+interface BackupNote {
   readonly madeMs: number;
   /** The list of erasures of the service. */
   readonly erasures: string | undefined;

@@ -8,7 +8,7 @@ import type { Embeddings } from "../memory/meaning.ts";
 const DIMENSIONS_MAX = 4_096;
 const ANSWER_BYTES_MAX = 32 * 2 ** 20;
 
-export interface EmbeddingOptions {
+interface EmbeddingOptions {
   readonly url: string;
   readonly model: string;
   readonly key: string | undefined;

@@ -9,7 +9,7 @@ import type { Store } from "../memory/ports.ts";
 import { StoreLayer } from "../memory/store-layer.ts";
 
 /** Ends what is due. Resolves to how many facts have ended, and to when the next one will. */
-export type ExpireDue = () => Promise<{ readonly count: number; readonly nextMs: number | undefined }>;
+type ExpireDue = () => Promise<{ readonly count: number; readonly nextMs: number | undefined }>;
 
 /** The longest sleep. Far below the 2^31 ms above which a timer of Node fires at once. */
 const SLEEP_MS_MAX = 30_000;

@@ -20,7 +20,7 @@ import type { Operation } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
 import type { OwnerRequest } from "../door-client/owner-client.ts";
 
-export interface LocalPageOptions {
+interface LocalPageOptions {
   /** Asks the owner of the data folder. */
   readonly send: (request: OwnerRequest) => Promise<IncomingMessage>;
   readonly account: string;

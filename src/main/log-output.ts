@@ -10,7 +10,7 @@ const KEPT_BYTES_MAX = 2 ** 20;
 const RETRY_MS = 1_000;
 
 /** What is written to, as `fs` has it. */
-export interface LogFile {
+interface LogFile {
   write(bytes: Buffer, done: (error: Error | null, written: number) => void): void;
   writeSync(bytes: Buffer): number;
 }

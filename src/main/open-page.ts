@@ -15,7 +15,7 @@ import { LocalPage } from "./local-page.ts";
 import { folderError } from "./operator-errors.ts";
 import { COMMAND_PATH, packageVersion } from "./package.ts";
 
-export interface OpenPageOptions {
+interface OpenPageOptions {
   readonly config: AgentConfig;
   /** Where the person works. */
   readonly project: string | undefined;

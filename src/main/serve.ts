@@ -32,7 +32,7 @@ const CLOSE_GRACE_MS = 1_000;
 const KEPT_MS = 500;
 
 /** Who starts a service: what it prints to be typed is about their memory. */
-export interface Person {
+interface Person {
   readonly userId: string;
   /** How they start `sideband`. */
   readonly program: string;

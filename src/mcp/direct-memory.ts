@@ -46,10 +46,10 @@ import {
 import type { MemoryServices } from "../memory/services.ts";
 
 /** A caller whose block work ends with its signal. */
-export type MemoryCaller = Caller & Pick<Requester, "signal">;
+type MemoryCaller = Caller & Pick<Requester, "signal">;
 
 /** What a client is told of an error. */
-export type FailureOf = (error: unknown) => Error;
+type FailureOf = (error: unknown) => Error;
 
 export function directMemory(
   services: MemoryServices,

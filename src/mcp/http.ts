@@ -22,7 +22,7 @@ import type { ServerCall, ServerShape, Subscriptions } from "./memory-server.ts"
 import { memoryUri, userOfUri, watchableUser } from "./memory-server.ts";
 import { type ChangeSource, Session, Sessions, WATCHED_MAX } from "./session.ts";
 
-export interface McpHttpOptions {
+interface McpHttpOptions {
   readonly memory: MemoryServices;
   readonly version: string;
   /** Calls `onEnd` when a caller's key counts no more, unless the function that it returns is called before. */

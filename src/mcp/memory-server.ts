@@ -110,7 +110,7 @@ export interface ServerCall {
   readonly turnOff?: (() => void) | undefined;
 }
 
-export type ServerCallOf = (context: ServerContext) => ServerCall;
+type ServerCallOf = (context: ServerContext) => ServerCall;
 
 /** Without limits, which the memory checks: the list of tools is to be short. */
 const USER_ID = { type: "string" };
@@ -376,7 +376,7 @@ function addOffPrompt(server: McpServer, callOf: ServerCallOf): void {
  * The address of a user's memory as an MCP resource: sideband://memory/USER, the user percent-encoded. A client may
  * write it in other ways (a letter percent-encoded, an @ as it is), so a memory is known by its user.
  */
-export const URI_PREFIX = "sideband://memory/";
+const URI_PREFIX = "sideband://memory/";
 
 export function memoryUri(userId: string): string {
   return URI_PREFIX + encodeURIComponent(userId);

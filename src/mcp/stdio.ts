@@ -196,14 +196,14 @@ export function askRoots(
 
 const WATCH_INTERVAL_MS = 2_000;
 
-export interface Watch {
+interface Watch {
   /** Asks at once, for example after a change of one's own. Changes are seen from the first answer on. */
   check(): Promise<void>;
   stop(): void;
 }
 
 /** Calls `onChange` once for each change seen, until stopped. */
-export function watchMemory(
+function watchMemory(
   factsOf: () => Promise<FactsAnswer>,
   onChange: () => void,
   intervalMs = WATCH_INTERVAL_MS,

@@ -23,7 +23,7 @@ export interface ProfileFact {
   readonly value: string;
 }
 
-export interface Measurement {
+interface Measurement {
   profiles: number;
   facts: number;
   /** Facts that found room in their block. */

@@ -34,7 +34,7 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-export interface AuditParts {
+interface AuditParts {
   readonly store: Pick<Store, "audit">;
   readonly keyRing: Pick<KeyRing, "auditSecrets">;
   readonly clock: Clock;

@@ -79,7 +79,7 @@ interface BackgroundCoding {
   quietAtMs: number;
 }
 
-export interface BlocksOptions {
+interface BlocksOptions {
   readonly store: Store;
   readonly blockWork: BlockWork;
   readonly keyRing: KeyRing;

@@ -20,7 +20,7 @@ export interface DecodedFact extends OwnMark {
   readonly fact: FactRecord;
 }
 
-export interface DecodeInput extends Person {
+interface DecodeInput extends Person {
   readonly label: string;
 }
 

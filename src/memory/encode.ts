@@ -61,7 +61,7 @@ export interface EncodeInput extends WriteInput {
 }
 
 /** A write that is answered with the facts that it has written. */
-export interface FactsWrite {
+interface FactsWrite {
   readonly changes: readonly Change[];
   /** That of the first fact. */
   readonly label: string;

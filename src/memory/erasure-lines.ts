@@ -17,7 +17,7 @@ export interface Erasure {
   readonly marks: readonly PlaceMark[];
 }
 
-export interface PlaceMark {
+interface PlaceMark {
   /** The master key that its hash is made with. */
   readonly keyId: number;
   readonly hash: string;
@@ -31,7 +31,7 @@ interface NotedMove {
   readonly marks: readonly MoveMark[];
 }
 
-export interface MoveMark extends Omit<PlaceMark, "except"> {
+interface MoveMark extends Omit<PlaceMark, "except"> {
   /** The other place, and what that is inside of. */
   readonly to: readonly string[];
   /** Values that have stayed, where the place alone was moved. */

@@ -96,7 +96,7 @@ export async function forgetFact(
   return outcome.channelCount;
 }
 
-export interface ForgottenUser {
+interface ForgottenUser {
   readonly erased: ErasedUser;
   /** What the user had written in shared projects: values, present and earlier, that are there without a name now. */
   readonly left: readonly { readonly project: string; readonly values: number }[];

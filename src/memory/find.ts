@@ -13,14 +13,14 @@ import { viewFor } from "./shared-projects.ts";
 /** Facts that are found where a call does not say how many. */
 export const FOUND_DEFAULT = 10;
 
-export interface FindInput extends Person {
+interface FindInput extends Person {
   readonly query: string;
   readonly limit: number;
   /** Looks in all projects; what counts in the places of the call is preferred. */
   readonly everywhere?: boolean | undefined;
 }
 
-export interface FoundRecord extends OwnMark {
+interface FoundRecord extends OwnMark {
   readonly record: FactRecord;
   readonly score: number;
   readonly isGuess: boolean;

@@ -30,7 +30,7 @@ type Asked = Pick<MemoryServices, "labels" | "store" | "groups">;
 type Who = Pick<View, "account" | "userId" | "places">;
 
 /** A label that a call names, and what the law is told of a free one. */
-export interface NamedLabel {
+interface NamedLabel {
   readonly terms: LabelTerms;
   readonly free: FreeTerms | undefined;
 }

@@ -18,7 +18,7 @@ export const RECENT_REFRESHES_MAX = 32;
 export const NOT_BEGUN = -1;
 
 /** What an access token says of itself; whose it is, its grant says. */
-export interface AccessTerms {
+interface AccessTerms {
   readonly id: string;
   readonly expiresAtMs: number;
   /** Not more than that of the grant. */
@@ -26,7 +26,7 @@ export interface AccessTerms {
 }
 
 /** How many of its grant's refresh tokens were used before this one. */
-export interface RefreshTerms {
+interface RefreshTerms {
   readonly id: string;
   readonly refreshes: number;
 }

@@ -69,7 +69,7 @@ function placesMeant({ places }: View, { scope }: LabelInput): readonly Place[] 
   return scope === undefined ? places : [placeFor(scope, places)];
 }
 
-export interface RestoreInput extends LabelInput, WriteInput {
+interface RestoreInput extends LabelInput, WriteInput {
   readonly revision: number;
   readonly ifRevision?: number | undefined;
 }
@@ -111,7 +111,7 @@ export interface FactEvent extends Omit<UserEvent, "userId" | "label" | "kind"> 
 /** What tells an event from all others of a user: a value is written once, and ends once. */
 export type EventMark = Pick<FactEvent, "atMs" | "revision" | "kind">;
 
-export interface ChangesInput extends Person {
+interface ChangesInput extends Person {
   readonly sinceMs?: number | undefined;
   readonly limit: number;
   /** The last one of the page before. */
@@ -196,7 +196,7 @@ export interface RollbackInput extends WriteInput {
   readonly unchangedSinceMs?: number | undefined;
 }
 
-export interface RolledBack {
+interface RolledBack {
   readonly place: Place;
   readonly label: string;
   /** null: there is, or was, no fact. */

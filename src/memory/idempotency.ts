@@ -15,7 +15,7 @@ import type { WriteRequest } from "./ports.ts";
 const KEPT_MS = 24 * 3600 * 1000;
 
 /** The request that an Idempotency-Key stands for. */
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly caller: Pick<Caller, "keyId" | "token" | "user" | "groups" | "write">;
   readonly nowMs: number;
   readonly fingerprinted: readonly unknown[];

@@ -33,7 +33,7 @@ import type {
 } from "./records.ts";
 import { usedOnDays } from "./usage.ts";
 
-export interface NewKey {
+interface NewKey {
   readonly account: string;
   readonly tier?: Tier | undefined;
   readonly expiresAtMs?: number | null | undefined;
@@ -48,12 +48,12 @@ export interface NewKey {
 }
 
 /** The key itself is here and nowhere else. */
-export interface MadeKey {
+interface MadeKey {
   readonly key: string;
   readonly record: KeyRecord;
 }
 
-export interface KeyUsage {
+interface KeyUsage {
   readonly key: KeyRecord;
   /** That of all keys of the account together where it has one, else of the key's tier. */
   readonly limit: number | null;
@@ -61,7 +61,7 @@ export interface KeyUsage {
   readonly days: readonly { day: string; count: number }[];
 }
 
-export interface Approval extends Omit<NewKey, "account"> {
+interface Approval extends Omit<NewKey, "account"> {
   /** Without it the account is a new one under an unused name. */
   readonly account?: string | undefined;
   /** True where the key is for an account that exists; else the account must be new. */

@@ -27,7 +27,7 @@ export type { LabelChange };
 export type NewLabel = Omit<LabelRecord, "channel" | "createdAtMs" | "createdBy" | "createdKey" | "removed">;
 
 /** Who adds, changes or removes a label: the key that was called with, and what the writer calls itself. */
-export interface LabelAuthor {
+interface LabelAuthor {
   readonly keyId?: string | undefined;
   readonly writtenBy?: string | undefined;
 }

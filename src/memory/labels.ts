@@ -286,7 +286,7 @@ interface Spelling {
 }
 
 /** The spellings of an account's labels: made when the first label is hinted. */
-export class Spellings {
+class Spellings {
   readonly groups: ReadonlySet<string>;
   readonly names: readonly string[];
   readonly #byName = new Map<string, Spelling[]>();

@@ -7,13 +7,13 @@
 import type { Clock } from "../base/clock.ts";
 
 /** What is known of a caller when it is let in. */
-export interface KeyHolder {
+interface KeyHolder {
   readonly keyId: string;
   readonly expiresAtMs: number | null;
   readonly token?: { readonly expiresAtMs: number; readonly grantId?: string } | undefined;
 }
 
-export interface LiveCallersOptions<C> {
+interface LiveCallersOptions<C> {
   readonly clock: Clock;
   /** Another number after every change of any key. */
   readonly version: () => Promise<number>;

@@ -21,7 +21,7 @@ export interface Embeddings {
 }
 
 /** How long a search waits for the vector of its query. */
-export const QUERY_LIMIT_MS = 300;
+const QUERY_LIMIT_MS = 300;
 const BATCH_LIMIT_MS = 30_000;
 /** Facts in one call of the service, each with two texts. */
 const BATCH_MAX = 16;

@@ -18,13 +18,13 @@ import type { KeyAccess, ProjectRecord } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 import { projectUser, sharedPlace } from "./shared-places.ts";
 
-export interface Taking {
+interface Taking {
   readonly userId: string;
   /** undefined: all but those of a worktree. */
   readonly labels?: readonly string[] | undefined;
 }
 
-export interface SharingInput {
+interface SharingInput {
   readonly project: string;
   readonly members?: readonly string[] | null | undefined;
   readonly access?: KeyAccess | undefined;
@@ -32,10 +32,7 @@ export interface SharingInput {
   readonly dryRun?: boolean | undefined;
 }
 
-export interface TakenFact {
-  readonly label: string;
-  readonly value: string;
-}
+type TakenFact = Pick<FactRecord, "label" | "value">;
 
 /** How much is shared in a project. */
 export interface SharedFacts {
@@ -44,7 +41,7 @@ export interface SharedFacts {
   readonly updatedAtMs: number | null;
 }
 
-export interface SharingResult {
+interface SharingResult {
   readonly record: ProjectRecord;
   readonly shared: SharedFacts;
   readonly taken: readonly TakenFact[];

@@ -12,7 +12,7 @@ export function isMonthlyLimit(limit: number): boolean {
   return Number.isSafeInteger(limit) && limit >= 0 && limit <= MONTHLY_LIMIT_MAX;
 }
 
-export interface QuotaWindow {
+interface QuotaWindow {
   /** YYYY-MM */
   readonly month: string;
   readonly startMs: number;

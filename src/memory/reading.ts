@@ -19,7 +19,7 @@ export type BlockReading = Omit<Extract<ReadOutcome, { ok: true }>, "facts"> & {
 };
 
 /** What has become of a fact since the block was made; `unknown_here`: nothing of it is kept. */
-export type Mark = "current" | "replaced" | "forgotten" | "expired" | "unknown_here";
+type Mark = "current" | "replaced" | "forgotten" | "expired" | "unknown_here";
 
 interface MarkedFact {
   readonly label: string;
@@ -89,7 +89,7 @@ export async function readPresentedBlock(
 }
 
 /** A fact that a block carries, and the channel on which its reader finds it. */
-export interface ExpectedFact {
+interface ExpectedFact {
   readonly channel: number;
   readonly label: string;
   readonly value: string;

@@ -13,7 +13,7 @@ import { viewOf } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
 import { viewFor } from "./shared-projects.ts";
 
-export interface RenameInput extends WriteInput {
+interface RenameInput extends WriteInput {
   readonly label: string;
   readonly to: string;
   /** Makes a list of both where the other label has a fact. */
@@ -53,7 +53,7 @@ async function targetOf<T>(find: () => Promise<T>): Promise<T> {
   }
 }
 
-export interface MoveInput {
+interface MoveInput {
   readonly userId: string;
   /** Projects, without worktrees. */
   readonly from: string;

@@ -9,7 +9,7 @@ import { elementAt } from "../base/assert.ts";
 import type { KeyAccess } from "./records.ts";
 
 /** For whom a token is, and until when. */
-export interface TokenContent {
+interface TokenContent {
   /** The key that it was made with: it ends with that key, and counts to it. */
   readonly keyId: string;
   readonly user: string;

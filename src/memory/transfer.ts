@@ -46,7 +46,7 @@ import {
   writtenLine,
 } from "./user-lines.ts";
 
-export interface ImportReport {
+interface ImportReport {
   /** That were read. */
   lines: number;
   facts: number;

@@ -56,7 +56,7 @@ export interface ExportedFact {
   readonly user_id?: string;
 }
 
-export interface ExportedEarlier extends ExportedFact {
+interface ExportedEarlier extends ExportedFact {
   readonly ended: EarlierFact["ended"];
   readonly ended_at: string;
   readonly former?: FormerLabel;

@@ -15,7 +15,7 @@ export interface ListedUser {
   readonly updatedAtMs: number | null;
 }
 
-export interface ListInput {
+interface ListInput {
   readonly prefix: string;
   readonly after: string;
   readonly limit: number;

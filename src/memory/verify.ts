@@ -12,14 +12,14 @@ import type { Progress, Store, UserState, View } from "./ports.ts";
 import { expectedFacts, findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
 
-export interface VerifyFinding {
+interface VerifyFinding {
   /** Empty, like userId, if the record belongs to nobody or is damaged. */
   readonly account: string;
   readonly userId: string;
   readonly fault: string;
 }
 
-export interface VerifyReport {
+interface VerifyReport {
   readonly users: number;
   readonly facts: number;
   /** Facts that did not fit into their block; null where no block was built. */

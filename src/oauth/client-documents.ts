@@ -15,7 +15,7 @@ import { OAuthError } from "./oauth-error.ts";
 import { publicLookup } from "./public-lookup.ts";
 import { redirectFault } from "./redirect-addresses.ts";
 
-export type PublishedClient = KnownClient;
+type PublishedClient = KnownClient;
 
 export interface ClientDocumentsOptions {
   readonly clock: MonotonicClock;

@@ -22,7 +22,7 @@ import { destinationOf } from "./redirect-addresses.ts";
 import { digestOf, type Seals } from "./seals.ts";
 import type { TokenEndpoint } from "./token-endpoint.ts";
 
-export interface ConsentOptions {
+interface ConsentOptions {
   readonly issuer: string;
   readonly keys: KeyStore;
   readonly authentication: Authentication;
@@ -42,7 +42,7 @@ interface Ticket {
 
 const TICKET_MS = 600_000;
 const DAY_MS = 86_400_000;
-export const DAYS = [30, 90, 365] as const;
+const DAYS = [30, 90, 365] as const;
 /** Connections of a person that have not ended. */
 const GRANTS_MAX = 100;
 

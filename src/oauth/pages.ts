@@ -71,7 +71,7 @@ ${faultOf(refusal)}
   return { status: statusOf(refusal), html: whole(`Connect ${name}`, html), refusal };
 }
 
-export interface Question {
+interface Question {
   readonly account: string;
   readonly user: string;
   readonly ticket: string;

@@ -26,7 +26,7 @@ import { askedAccess, type Resources, scopeOf } from "./scopes.ts";
 import { digestOf, type Seals } from "./seals.ts";
 
 /** What a person has allowed. */
-export interface AllowedGrant {
+interface AllowedGrant {
   /** With whose key. */
   readonly caller: Caller;
   readonly user: string;
@@ -51,7 +51,7 @@ interface Code {
   readonly challenge: string;
 }
 
-export interface TokenEndpointOptions {
+interface TokenEndpointOptions {
   readonly keys: KeyStore;
   readonly audit: Audit;
   readonly authentication: Authentication;

@@ -14,7 +14,7 @@ export type ClientErrorCode = "connection_failed" | "timeout" | "unexpected_answ
 
 export type ErrorCode = ServiceErrorCode | ClientErrorCode;
 
-export interface ErrorFields {
+interface ErrorFields {
   code: ErrorCode;
   /** The HTTP status; 0 if there was no answer. */
   status: number;

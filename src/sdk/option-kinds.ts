@@ -114,7 +114,7 @@ export const ENCODE: Kinds<EncodeOptions> = { ...WRITER, ...FACT };
 export const BATCH_FACT: Kinds<FactToEncode> = { label: TEXT, value: TEXT, ...FACT };
 export const FORGET: Kinds<ForgetOptions> = { ...PERSON, ifRevision: WHOLE, scope: TEXT, keepHistory: FLAG };
 export const FORGET_USER: Kinds<ForgetUserOptions> = { ...PERSON, everywhere: FLAG };
-export const PAGE: Kinds<PageOptions> = { ...CALL, limit: WHOLE, cursor: TEXT };
+const PAGE: Kinds<PageOptions> = { ...CALL, limit: WHOLE, cursor: TEXT };
 export const CHANGES: Kinds<ChangesOptions> = { ...PAGE, project: TEXT, since: MOMENT };
 export const AUDIT: Kinds<AuditOptions> = {
   ...PAGE,

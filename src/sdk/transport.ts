@@ -22,7 +22,7 @@ const UNSENDABLE = /[\0\r\n]|[^\0-\xff]/;
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly apiKey: string | undefined;
   readonly baseUrl: string;
   readonly timeoutMs: number;

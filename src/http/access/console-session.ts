@@ -32,7 +32,7 @@ const SESSION_PATTERN = /^(\d{1,15})\.([\w-]{22})\.([0-9a-f]{64})\.([\w-]{43})$/
 const ENDED_MAX = 10_000;
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
-export interface ConsoleSession {
+interface ConsoleSession {
   readonly operator: Operator;
   readonly expiresAtMs: number;
 }

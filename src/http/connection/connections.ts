@@ -13,7 +13,7 @@ import type { BareAnswers } from "./bare-answers.ts";
 /** Also how long a request that is on its way may take to arrive. */
 const SWEEP_INTERVAL_MS = 50;
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly perAddressMax: number;
   readonly isProxy: (address: string) => boolean;
   readonly metrics: Metrics;

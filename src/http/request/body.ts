@@ -35,7 +35,7 @@ const [QUOTE, BACKSLASH, AMPERSAND] = Buffer.from('"\\&');
 const PART_BEGINS = new Uint8Array(256);
 for (const byte of Buffer.from("[{:,")) PART_BEGINS[byte] = 1;
 
-export interface BodyTerms {
+interface BodyTerms {
   readonly bytesMax: number;
   /** For how long a body may come slowly. */
   readonly slowMs: number;

@@ -17,7 +17,7 @@ export type ClientReader = (request: Pick<HttpRequest, "headers" | "socket">) =>
 /** Proxies whose headers count: a number of hops, or these addresses and networks. */
 export type TrustProxy = number | readonly string[] | false;
 
-export type Trusts = (address: string, hop: number) => boolean;
+type Trusts = (address: string, hop: number) => boolean;
 
 export function clientReader(trusts: Trusts): ClientReader {
   return ({ headers, socket }) => {

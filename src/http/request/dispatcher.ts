@@ -41,7 +41,7 @@ export interface NotFoundPages {
   redirectFor(path: string): Answer | undefined;
 }
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly services: HttpServices;
   readonly router: Router;
   readonly access: AccessChecks;

@@ -32,7 +32,7 @@ interface Parser {
 }
 type ParsedSocket = Socket & { readonly parser: Parser };
 
-export interface ClientError extends NodeJS.ErrnoException {
+interface ClientError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }

@@ -61,7 +61,7 @@ type TypeOf<S> = S extends TSchema ? Static<S> : never;
 type AnswerOf<O> = O extends { answer: infer S } ? TypeOf<S> : never;
 
 /** A call whose access, query, parameters and body have been checked. */
-export type CallOf<O extends RouteDefinition> = Omit<
+type CallOf<O extends RouteDefinition> = Omit<
   Call,
   "query" | "params" | "body" | "caller" | "memory" | "operator"
 > & {
@@ -74,7 +74,7 @@ export type CallOf<O extends RouteDefinition> = Omit<
 };
 
 /** A handler returns the JSON of its answer, or an Answer with a status, headers or text of its own. */
-export type Handler<Id extends OperationId> = (
+type Handler<Id extends OperationId> = (
   call: CallOf<(typeof OPERATIONS)[Id]>,
 ) => Result<AnswerOf<(typeof OPERATIONS)[Id]>>;
 

@@ -15,7 +15,7 @@ interface PathPattern {
   readonly routes: Map<string, Route>;
 }
 
-export interface RouteMatch {
+interface RouteMatch {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }

@@ -22,7 +22,7 @@ import { Readiness, serviceRoutes } from "./public.ts";
 import { ContextAnswers, recallRoutes } from "./recall.ts";
 import { userRoutes } from "./users.ts";
 
-export interface RouteOptions {
+interface RouteOptions {
   readonly services: HttpServices;
   readonly sessions: ConsoleSessions;
   readonly recent: CallHistory;

@@ -16,7 +16,7 @@ export interface KeptAnswer {
   readonly texts: readonly AnswerText[];
 }
 
-export interface AnswerText {
+interface AnswerText {
   /** Whose memory it lies with. */
   readonly userId: string;
   readonly text: string;

@@ -61,7 +61,7 @@ const PAGE = 256;
 /** No text has this byte. */
 const ABOVE_TEXT = Buffer.of(0xff);
 
-export interface ListOptions {
+interface ListOptions {
   readonly prefix: string;
   readonly after: string;
   readonly limit: number;

@@ -186,7 +186,7 @@ function count(writer: Writer, { account, quota }: WriteRequest, counted: number
 }
 
 /** Facts that expire, as many entries of the list of ends as are asked for. */
-export interface DueFact extends Omit<EndedFact, "revision"> {
+interface DueFact extends Omit<EndedFact, "revision"> {
   readonly key: Buffer;
 }
 

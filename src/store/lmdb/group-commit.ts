@@ -20,7 +20,7 @@ import { ChangeLog, type LongWrite, LongWriter } from "./long-writes.ts";
 import { UserLocks } from "./user-locks.ts";
 import { type Write, Writer } from "./writer.ts";
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   readonly queueMax: number;
   /** How long the disk may take to confirm a group. */
   readonly confirmMs?: number;

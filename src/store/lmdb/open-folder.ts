@@ -47,7 +47,7 @@ export interface OpenFolder {
   readonly lock: FolderLock;
 }
 
-export interface OpenFolderOptions {
+interface OpenFolderOptions {
   readonly folder: string;
   readonly create: boolean;
   readonly lockWaitMs?: number;

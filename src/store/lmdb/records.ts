@@ -341,7 +341,7 @@ export function unpackNumber(bytes: Buffer | undefined): number {
   return bytes === undefined ? 0 : bytes.readUIntBE(0, 6);
 }
 
-export interface IdempotencyRecord {
+interface IdempotencyRecord {
   readonly fingerprint: Uint8Array;
   readonly channelCount: number;
   readonly expiresAtMs: number;

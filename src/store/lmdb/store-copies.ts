@@ -37,7 +37,7 @@ export interface NamedStore {
   readonly name: string;
 }
 
-export interface StoreCopiesOptions {
+interface StoreCopiesOptions {
   readonly lock: FolderLock;
   readonly commit: GroupCommit;
   readonly inUse: () => NamedStore;

@@ -31,7 +31,7 @@ const PAGE = 1_000;
 const RECORD_CHECKSUM_BYTES = 4;
 const COPY_SHARE = 2;
 
-export interface UpgradeOptions {
+interface UpgradeOptions {
   /** Those that are missing, in order. */
   readonly steps: readonly FormatStep[];
   readonly freeBytes: number;

@@ -30,7 +30,7 @@ interface Lane {
   running: Promise<void> | undefined;
 }
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   readonly queueMax: number;
   /** Writes in one transaction. */
   readonly groupMax: number;

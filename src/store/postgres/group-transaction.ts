@@ -37,7 +37,7 @@ export interface GroupOptions {
 }
 
 /** What a write is answered, or why the law refuses it. */
-export type WriteResult = WriteOutcome | Failure;
+type WriteResult = WriteOutcome | Failure;
 
 /** @param requests at least one; an idempotency key at most once, and work on a whole user alone with its user */
 export function groupTransaction(

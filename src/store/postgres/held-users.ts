@@ -10,7 +10,7 @@ import type { MonotonicClock } from "../../base/clock.ts";
 import { LOCK_PAUSE_MS } from "./connection/database.ts";
 import { type CommitEnd, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
-export interface HeldUsersOptions {
+interface HeldUsersOptions {
   readonly commit: (group: readonly QueuedWrite[]) => Promise<CommitEnd>;
   /** Answers the writes that have waited too long. */
   readonly giveUp: (group: readonly QueuedWrite[]) => void;

@@ -16,7 +16,7 @@ import { distributeAdded, readCluster } from "./cluster/distribution.ts";
 import type { Sql } from "./connection/database.ts";
 import { answerOf, onlyRow, recordOf, rowsOf, type Ticketed } from "./connection/tickets.ts";
 
-export interface AppliedMigration {
+interface AppliedMigration {
   readonly version: number;
   readonly name: string;
   readonly checksum: string;
@@ -33,7 +33,7 @@ class MigrationError extends OperatorError {
 }
 
 /** The database is to be migrated by somebody else first. */
-export class MissingMigrationError extends OperatorError {
+class MissingMigrationError extends OperatorError {
   override name = "MissingMigrationError";
 }
 

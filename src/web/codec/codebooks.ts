@@ -9,8 +9,8 @@ import { type Codebook, codebookVersionOf, PLAIN_CODEBOOK } from "../../codec/co
 /** The address of the weights; its name has a hash, so the build puts it in. */
 declare const READER_WEIGHTS_URL: string;
 
-export type OnProgress = (loadedBytes: number, totalBytes: number) => void;
-export type CodebookLoader = (onProgress: OnProgress) => Promise<Codebook>;
+type OnProgress = (loadedBytes: number, totalBytes: number) => void;
+type CodebookLoader = (onProgress: OnProgress) => Promise<Codebook>;
 
 const CODEBOOK_LOADERS: Readonly<Record<number, CodebookLoader>> = {
   [PLAIN_CODEBOOK.version]: async () => PLAIN_CODEBOOK,

@@ -69,7 +69,7 @@ export interface Inspection {
   readonly received?: Uint16Array;
 }
 
-export type Outcome =
+type Outcome =
   | (BlockReport & {
       readonly facts: readonly ChannelValue[];
       /** The block as it was before the damage, and its spectrum. */
@@ -80,7 +80,7 @@ export type Outcome =
     })
   | { readonly ok: false; readonly reason: string };
 
-export interface Damaged {
+interface Damaged {
   readonly text: string;
 }
 

@@ -19,13 +19,13 @@ export interface SearchEntry {
   readonly text: string;
 }
 
-export interface Hit {
+interface Hit {
   readonly entry: SearchEntry;
   /** A piece of the text around the first word found. */
   readonly excerpt: string;
 }
 
-export interface SearchResults {
+interface SearchResults {
   /** Sections that were found. */
   readonly total: number;
   /** The best of them. */

@@ -24,7 +24,7 @@ export function Diff({ before, after }: DiffProps) {
   );
 }
 
-export interface DiffPart {
+interface DiffPart {
   readonly kind: "same" | "gone" | "new";
   readonly text: string;
 }

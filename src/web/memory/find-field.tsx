@@ -7,7 +7,7 @@ import { useQuery } from "../parts/hooks.ts";
 import { usePage } from "./page-context.ts";
 
 /** What is looked for. */
-export interface SearchInput {
+interface SearchInput {
   readonly query: string;
   /** In all projects. */
   readonly everywhere: boolean;

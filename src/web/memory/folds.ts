@@ -34,7 +34,7 @@ export function useFolds(counts: ReadonlyMap<string, number> | undefined): Folds
   };
 }
 
-export function foldedAtFirst(counts: ReadonlyMap<string, number>): ReadonlySet<string> {
+function foldedAtFirst(counts: ReadonlyMap<string, number>): ReadonlySet<string> {
   let sum = 0;
   return new Set(
     [...counts].flatMap(([group, count]) => {

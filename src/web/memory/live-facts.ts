@@ -21,7 +21,7 @@ export interface LiveState {
   readonly error: unknown;
 }
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly api: Pick<PageClient, "facts" | "events">;
   readonly memory: Memory;
   readonly onState: (state: LiveState) => void;

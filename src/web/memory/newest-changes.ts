@@ -18,7 +18,7 @@ type Api = Pick<PageClient, "changes">;
 
 const LIMIT_MAX = 200;
 
-export interface ChangesWanted {
+interface ChangesWanted {
   readonly since: string;
   readonly count: number;
 }

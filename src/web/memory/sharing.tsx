@@ -24,7 +24,7 @@ export function useSharing(api: PageClient, memory: Memory, version: number): Sh
   return sharing;
 }
 
-export async function readSharing(
+async function readSharing(
   api: Pick<PageClient, "projects" | "project">,
   { userId, project }: Memory,
 ): Promise<Sharing> {

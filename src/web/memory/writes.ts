@@ -70,7 +70,7 @@ type EarlierFact = Pick<StoredFact, "label" | "value" | "revision"> & Partial<St
  * Writes a fact as it was, with its end, where it was: from its history, or where none is kept, anew.
  * @param ifRevision the revision that it must have now; 0: there must be none
  */
-export async function restoreFact(page: MemoryPage, fact: EarlierFact, ifRevision: number): Promise<void> {
+async function restoreFact(page: MemoryPage, fact: EarlierFact, ifRevision: number): Promise<void> {
   const { live, api, memory } = page;
   const { userId, project } = memory;
   const { label, value, revision, place: scope, expires_at: expiresAt, description, origin } = fact;

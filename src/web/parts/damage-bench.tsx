@@ -207,7 +207,7 @@ function ServerResult({ inspection, text, askServer }: Omit<VerdictProps, "label
 }
 
 /** Whether browser and server read the same facts with the same damage. */
-export function agrees({ outcome }: Inspection, result: ReadAnswer | "refused"): boolean {
+function agrees({ outcome }: Inspection, result: ReadAnswer | "refused"): boolean {
   if (result === "refused" || !outcome.ok) return result === "refused" && !outcome.ok;
   const { facts, missing, wrong, repaired, guard_left } = result;
   return (

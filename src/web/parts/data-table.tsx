@@ -59,7 +59,7 @@ export function DataTable<Row>({ columns, rows, keyOf, caption, label, ...rest }
 }
 
 /** What the service tells of a label, to its account and to the operator. */
-export interface ListedLabel {
+interface ListedLabel {
   readonly label: string;
   readonly description: string;
   readonly scope: string;

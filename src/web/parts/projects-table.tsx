@@ -49,7 +49,7 @@ export function ProjectsTable({ account, projects, onChange }: ProjectsTableProp
 }
 
 /** @param members undefined: the key may not know them */
-export function membersText(members: readonly string[] | null | undefined): string {
+function membersText(members: readonly string[] | null | undefined): string {
   if (members === undefined) return "its members";
   if (members === null) return "all of the account";
   const more = members.length - MEMBERS_MAX;

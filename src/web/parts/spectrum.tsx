@@ -162,7 +162,7 @@ export function Legend({ bands, highlight, onHighlight }: LegendProps) {
   );
 }
 
-export interface Band {
+interface Band {
   readonly name: string;
   readonly start: number;
   /** The first carrier after it. */

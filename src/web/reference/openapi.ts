@@ -1,6 +1,6 @@
 /** The parts of an OpenAPI 3.1 document that the reference shows, flattened into rows. */
 
-export interface SchemaDoc {
+interface SchemaDoc {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly properties?: Readonly<Record<string, SchemaDoc>>;
@@ -66,7 +66,7 @@ export interface OperationDoc {
 }
 
 /** A request and its answer, as the document has them. */
-export interface ExampleDoc {
+interface ExampleDoc {
   /** Values of the parameters in the path and in the query. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;

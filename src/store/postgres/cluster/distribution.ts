@@ -68,7 +68,7 @@ function removalStatements(): string[] {
   );
 }
 
-export interface Cluster {
+interface Cluster {
   /** The version of the Citus extension. */
   readonly extension: string | undefined;
   /** Whether our tables are distributed. */

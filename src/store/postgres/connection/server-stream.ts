@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import type { Host, TlsMode } from "./database-address.ts";
 
-export interface StreamOptions extends Host {
+interface StreamOptions extends Host {
   readonly tls: TlsMode;
   /** The certificates of the authorities to trust, as PEM; the system's where there are none. */
   readonly ca: string | undefined;

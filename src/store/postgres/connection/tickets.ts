@@ -10,7 +10,7 @@ import { setImmediate } from "node:timers/promises";
 import { assert } from "../../../base/assert.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
 
-export class MixedUpError extends Error {
+class MixedUpError extends Error {
   override name = "MixedUpError";
   readonly code = "ANSWER_MIXED_UP";
 

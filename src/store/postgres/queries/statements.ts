@@ -13,9 +13,9 @@ import type { Sql } from "../connection/database.ts";
 import { asCommitFailure } from "../connection/database-failure.ts";
 import { answerOf, asMixedUp, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 
-export type ColumnType = "integer" | "bigint" | "text" | "bytea" | "boolean";
+type ColumnType = "integer" | "bigint" | "text" | "bytea" | "boolean";
 /** Bytes in the text form of bytea. */
-export type Cell = string | number | null;
+type Cell = string | number | null;
 
 /** A column of rows that are sent: its type, and what a row has there. */
 export type Column<Row> = readonly [ColumnType, (row: Row) => Cell];
