@@ -131,7 +131,8 @@ export function personSettingsFile(): string {
   return join(homedir(), ".sideband", "settings.json");
 }
 
-export function readPersonSettings(file = personSettingsFile()): PersonSettings {
+export function readPersonSettings(): PersonSettings {
+  const file = personSettingsFile();
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {

@@ -15,12 +15,12 @@ import { type MemoryOptions, repeatedOptions } from "./shared-options.ts";
 
 const PROGRAMS = ["sideband", "sideband.cmd"];
 
-export function sidebandCommand(searchPath = readSearchPath(), script = COMMAND_PATH): string {
+export function sidebandCommand(searchPath = readSearchPath()): string {
   const isFound = searchPath
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !TEMPORARY_FOLDER.test(folder))
     .some((folder) => PROGRAMS.some((program) => existsSync(join(folder, program))));
-  return isFound ? "sideband" : `${shellQuote(process.execPath)} ${shellQuote(script)}`;
+  return isFound ? "sideband" : `${shellQuote(process.execPath)} ${shellQuote(COMMAND_PATH)}`;
 }
 
 /** Adds a label; what belongs there is for the person to say. */

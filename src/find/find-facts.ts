@@ -165,16 +165,6 @@ function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value);
 }
 
-/** The same for facts that are looked through once. */
-export function* findFacts<F extends FindableFact>(
-  facts: Iterable<F>,
-  query: string,
-  limit: number,
-): Sliced<FoundFact<F>[]> {
-  const index = yield* FactIndex.of(facts);
-  return yield* index.find(query, limit);
-}
-
 function byScore(a: FoundFact<FindableFact>, b: FoundFact<FindableFact>): number {
   const [one, other] = [a.fact.label, b.fact.label];
   return b.score - a.score || Number(one > other) - Number(one < other);

@@ -246,8 +246,8 @@ function groupTopic(words: readonly string[], heading: string): Topic {
 }
 
 /** The topic of what stands below a text that is itself below a topic. */
-export function topicBelow({ group, above }: Topic, text: string, words = text): Topic {
-  return { group, above: [...above, { words, text }] };
+export function topicBelow({ group, above }: Topic, text: string): Topic {
+  return { group, above: [...above, { words: text, text }] };
 }
 
 /** "Time zone", "time-zone" and "timezone" are the same name. */

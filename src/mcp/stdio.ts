@@ -203,11 +203,7 @@ interface Watch {
 }
 
 /** Calls `onChange` once for each change seen, until stopped. */
-function watchMemory(
-  factsOf: () => Promise<FactsAnswer>,
-  onChange: () => void,
-  intervalMs = WATCH_INTERVAL_MS,
-): Watch {
+function watchMemory(factsOf: () => Promise<FactsAnswer>, onChange: () => void): Watch {
   let known: string | undefined;
   let stopped = false;
   let asking: Promise<void> | undefined;
@@ -232,7 +228,7 @@ function watchMemory(
     return asking;
   }
 
-  const timer = setInterval(check, intervalMs);
+  const timer = setInterval(check, WATCH_INTERVAL_MS);
   // Watching keeps no process alive.
   timer.unref();
   void check();

@@ -10,7 +10,7 @@ import { Failure } from "../base/errors.ts";
 import { PROJECT_SEGMENT_LENGTH_MAX } from "../base/limits.ts";
 import { checkIdentifier, identifierFault } from "./identifiers.ts";
 import type { View } from "./ports.ts";
-import type { Place, Scope, WriteScope } from "./records.ts";
+import type { Place, WriteScope } from "./records.ts";
 import { isShared, sharedPlace } from "./shared-places.ts";
 
 /** The person's own. */
@@ -66,12 +66,6 @@ function refuseUnshared(): never {
     'The call names no project that is shared with this user. Nothing was written: scope "own" is the user\'s own place.',
     { param: "scope" },
   );
-}
-
-/** The scope that means a place among those of a call. */
-export function scopeIn(place: Place, places: readonly Place[]): Scope {
-  if (place === OWN_PLACE) return "person";
-  return place === places[1] ? "project" : "worktree";
 }
 
 /** Neither the person's own, nor a worktree's. */

@@ -6,7 +6,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
 import { forgetFact } from "../../../src/memory/facts.ts";
-import { placesOf, scopeIn } from "../../../src/memory/places.ts";
 import { quotaWindow } from "../../../src/memory/quota.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import type { FakeClock } from "../../unit/blockwork/fake-workers.ts";
@@ -148,7 +147,8 @@ export async function forgetAll(user: User): Promise<void> {
   );
   for (const { place, label } of names.values()) {
     const project = place === "" ? undefined : place;
-    const scope = scopeIn(place, placesOf(project));
+    const innermost = place.includes("/") ? "worktree" : "project";
+    const scope = project === undefined ? "person" : innermost;
     await forgetFact(services, account, { userId, project, scope, label });
   }
   for (const { store } of nodes)

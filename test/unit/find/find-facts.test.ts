@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { editDistance } from "../../../src/base/edit-distance.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { atOnce } from "../../../src/base/slices.ts";
-import { FactIndex, type FindableFact, findFacts } from "../../../src/find/find-facts.ts";
+import { FactIndex, type FindableFact } from "../../../src/find/find-facts.ts";
 import { QueryWords, similarityOf } from "../../../src/find/query-words.ts";
 import { stemOf, wordsOf } from "../../../src/find/words.ts";
 import { fieldsOf } from "../../fixtures/fields.ts";
@@ -19,6 +19,11 @@ import {
   TWO_LIVES_QUESTIONS,
 } from "./questions.ts";
 
+/** Facts that are looked through once. */
+function* findFacts<F extends FindableFact>(facts: Iterable<F>, query: string, limit: number) {
+  const index = yield* FactIndex.of(facts);
+  return yield* index.find(query, limit);
+}
 const labelsFor = (facts: readonly FindableFact[], query: string, limit = 10) =>
   atOnce(findFacts(facts, query, limit)).map(({ fact }) => fact.label);
 const similarityOfWords = (query: string, text: string) => {

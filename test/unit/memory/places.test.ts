@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isInside, placeFor, placesOf, scopeIn, sealOwner, viewOf } from "../../../src/memory/places.ts";
+import { isInside, placeFor, placesOf, sealOwner, viewOf } from "../../../src/memory/places.ts";
 import type { Scope } from "../../../src/memory/records.ts";
 
 const SCOPES: readonly Scope[] = ["person", "project", "worktree"];
@@ -31,22 +31,17 @@ test("a project has one or two parts of 1 to 100 characters without control char
     assert.throws(() => placesOf(project), { code: "invalid_request", extra: { param: "project" } }, project);
 });
 
-test("a scope means a place, and a place its scope", () => {
+test("a scope means a place", () => {
   const places = placesOf("loom/tree");
   assert.deepEqual(
     SCOPES.map((scope) => placeFor(scope, places)),
     ["", "loom", "loom/tree"],
   );
   assert.deepEqual(
-    places.map((place) => scopeIn(place, places)),
-    SCOPES,
-  );
-  assert.deepEqual(
     SCOPES.map((scope) => placeFor(scope, [""])),
     ["", "", ""],
   );
   assert.equal(placeFor("worktree", ["", "loom"]), "loom");
-  assert.equal(scopeIn("loom", ["", "loom"]), "project");
 });
 
 test("a worktree is inside its project, and a project with a longer name is not", () => {
