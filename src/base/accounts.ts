@@ -1,7 +1,6 @@
-/** Accounts: for whom work is done, and how many facts are written for them. */
+/** Accounts: for whom work is done, how many facts are written for them, and what their operators may. */
 
 /** Requests through the door of a data folder have no key, but a header with their account. */
-
 export const ACCOUNT_HEADER = "sideband-account";
 export const ACCOUNT_DEFAULT = "default";
 
@@ -18,10 +17,15 @@ export const TIER_LIMITS: Readonly<Record<Tier, number | null>> = {
 };
 
 /** Every request has one; the scheduler shares the threads of block work between their accounts. */
-
 export interface Requester {
   readonly account: string;
   readonly tier: Tier | "demo" | "owner";
   /** Fires when the requester has gone. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** What an operator may, by the access that is given to them. */
+export const OPERATOR_MAY = {
+  read: "looks at everything, changes nothing",
+  write: "looks and changes",
+} as const;

@@ -1,5 +1,6 @@
 /** sideband operators add, list and remove: people who operate the service by name, each with a token of their own. */
 
+import { OPERATOR_MAY } from "../../base/accounts.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, defineCommand, EXIT_OK, oneOf } from "../command.ts";
 import { localTime } from "../moments.ts";
@@ -12,7 +13,6 @@ interface OperatorView {
   readonly created_at: string;
 }
 
-const MAY = { read: "looks at everything, changes nothing", write: "looks and changes" };
 const failures = "1 if it failed";
 const options = [JSON_HELP, DATA_HELP].join("\n");
 
@@ -32,7 +32,10 @@ ${options}`,
     const added = await withOwner(configOf({ data: texts.data }), { create: true }, (owner) =>
       owner.json<{ token: string } & OperatorView>("POST", "/admin/operators", { name, access }),
     );
-    print(`operator "${added.name}" (${MAY[added.access]}), token shown this once:\n${added.token}`, added);
+    print(
+      `operator "${added.name}" (${OPERATOR_MAY[added.access]}), token shown this once:\n${added.token}`,
+      added,
+    );
     return EXIT_OK;
   },
 );
@@ -49,7 +52,7 @@ export const operatorsList: Command = defineCommand(
     const operators = await withOwner(configOf({ data }), { create: false }, fetchOperators);
     const rows = operators.map(({ name, access, created_at }) => [
       name,
-      MAY[access],
+      OPERATOR_MAY[access],
       localTime(created_at).slice(0, 10),
     ]);
     print(table(["operator", "may", "since"], rows), { operators });

@@ -1,14 +1,13 @@
 /** The people who operate the service: add one, whose token is shown once, and remove one. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { OPERATOR_MAY } from "../../base/accounts.ts";
 import { type AddedOperatorView, addOperator, type OperatorView, removeOperator } from "../api/admin.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { Button, ConfirmButton, CopyButton, SelectField, TextField } from "../parts/fields.tsx";
 import { plural } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Figures } from "../parts/layout.tsx";
-
-const MAY = { read: "looks at everything, changes nothing", write: "looks and changes" } as const;
 
 export function OperatorsSection({ operators }: { readonly operators: readonly OperatorView[] }) {
   const [added, setAdded] = useState<AddedOperatorView>();
@@ -30,7 +29,7 @@ export function OperatorsSection({ operators }: { readonly operators: readonly O
           keyOf={({ name }) => name}
           columns={[
             { name: "Operator", class: "text", cell: ({ name }) => name },
-            { name: "May", cell: ({ access }) => MAY[access] },
+            { name: "May", cell: ({ access }) => OPERATOR_MAY[access] },
             { name: "Since", class: "whole", cell: ({ created_at }) => created_at.slice(0, 10) },
             {
               name: "Change",
