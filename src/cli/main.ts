@@ -104,6 +104,9 @@ const INSTEAD: readonly (readonly [spelling: RegExp, command: string])[] = [
   [/^status\b/, "agents status"],
   [/^(?:start|run|server)\b/, "serve"],
   [/^version\b/, "--version"],
+  [/^labels rename\b/, "rename LABEL TO"],
+  [/^verify [^-]/, "verify --data FOLDER, or sideband backup verify BACKUP"],
+  [/^backup --verify\b/, "backup verify BACKUP"],
   [/^backup (?!create|verify|restore|erase-again|-)/, "backup create FOLDER"],
   [/^restore [^-\s]\S*(?: --data\b.*)?$/, "backup restore BACKUP, or sideband restore LABEL REVISION"],
 ];
