@@ -81,6 +81,7 @@ export class Door {
       });
       handle(request, response);
     };
+    // What it answers is the same for every server of a process: the log has it from server.ts, which is always made.
     serveInOrder(server, counted, (_error, socket) => socket.destroy());
     return server.on("connection", (socket) => this.#sockets.add(socket));
   }
