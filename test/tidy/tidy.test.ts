@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { findCircles, importFaults, ROOMS } from "./imports.ts";
-import { ambiguousNames } from "./names.ts";
+import { ambiguousNames, unimportedExports } from "./names.ts";
 import { decisionFaults, faultsOf, RULES, type SourceFile, undecidedDependencies } from "./rules.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -87,6 +87,22 @@ test("tidy: a name has one meaning", () => {
     "Call: src/a/one.ts, src/a/two.ts",
     "sizeOf: src/a/in/three.ts, src/a/four.ts",
   ]);
+});
+
+test("tidy: what a file of src exports is imported by another file, or exported by a package", () => {
+  // Two types of src/memory/erasures.ts are still to lose their "export".
+  const unimported = unimportedExports(files, read("package.json").text);
+  const faults = unimported.filter((fault) => !fault.startsWith("src/memory/erasures.ts:"));
+  assert.deepEqual(faults, [], `leave out "export", or what nobody uses:\n${faults.join("\n")}`);
+  const some = [
+    { path: "src/a/one.ts", text: "export type One = 1;\nexport const two = 2;\nconst three = 3;" },
+    { path: "src/a/loaded.ts", text: "export const four = 4;" },
+    { path: "src/a/all.ts", text: "export const five = 5;" },
+    { path: "src/a/door.ts", text: "export const six = 6;" },
+    { path: "test/a.ts", text: 'import { type One } from "../src/a/one.ts";\nimport("../src/a/loaded.ts");' },
+    { path: "bench/a.ts", text: 'import * as all from "../src/a/all.ts";' },
+  ];
+  assert.deepEqual(unimportedExports(some, '"default": "./dist/src/a/door.js"'), ["src/a/one.ts: two"]);
 });
 
 test("tidy: every runtime dependency has its page in docs/decisions", () => {
