@@ -30,7 +30,7 @@ interface Day {
   readonly month: number;
   readonly day: number;
 }
-interface Wall extends Day {
+interface LocalTime extends Day {
   /** Seconds since the day began, as a clock on the wall counts them. */
   readonly second: number;
 }
@@ -126,7 +126,7 @@ function laterMs(size: number, unit: string, nowMs: number, zone: Zone): number 
   const name = unitOf(unit);
   if (Math.abs(size) * UNIT_S[name] > DAYS_MAX * UNIT_S.d) return undefined;
   if (UNIT_S[name] < UNIT_S.d) return nowMs + size * UNIT_S[name] * SECOND_MS;
-  const now = wallAt(nowMs, zone);
+  const now = localTimeAt(nowMs, zone);
   if (name === "d" || name === "w")
     return instantMs({ ...daysLater(now, name === "d" ? size : 7 * size), second: now.second }, zone);
   const month = now.month + size * (name === "mo" ? 1 : 12);
@@ -142,7 +142,7 @@ function dayMs(said: string, use: MomentUse, nowMs: number, zone: Zone): number 
   const part = time === null ? DAY_PART.exec(said) : null;
   const second = time !== null ? secondOf(time) : part !== null ? partSecond(part[1]!, use) : undefined;
   if (time !== null && second === undefined) return undefined;
-  const now = wallAt(nowMs, zone);
+  const now = localTimeAt(nowMs, zone);
   const rest = said.slice(0, (time ?? part)?.index).replace(/,$/, "");
   const isToday = part !== null && /^(?:this)?$/.test(rest);
   const days =
@@ -278,14 +278,14 @@ function weekdayOf({ year, month, day }: Day): number {
 }
 
 /** What a clock in the zone shows. */
-function wallAt(ms: number, zone: Zone): Wall {
+function localTimeAt(ms: number, zone: Zone): LocalTime {
   const shown = new Date(ms + zone(ms));
   const day = { year: shown.getUTCFullYear(), month: shown.getUTCMonth(), day: shown.getUTCDate() };
   return { ...day, second: Math.floor((shown.getTime() % DAY_MS) / SECOND_MS) };
 }
 
 /** When a clock in the zone shows that. */
-function instantMs({ year, month, day, second }: Wall, zone: Zone): number {
+function instantMs({ year, month, day, second }: LocalTime, zone: Zone): number {
   const shownMs = Date.UTC(year, month, day) + second * SECOND_MS;
   const [before, after] = [zone(shownMs - DAY_MS), zone(shownMs + DAY_MS)];
   const isAfter = zone(shownMs - before) !== before && zone(shownMs - after) === after;

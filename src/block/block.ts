@@ -110,7 +110,7 @@ export async function open(options: OpenOptions): Promise<Opened> {
   const results = keyRings(keys).map((ring) => newestOf(text, ring, userId, options));
   const opened = (await Promise.all(results)).filter((result) => result.ok);
   const newest = opened.sort((a, b) => b.counter - a.counter).at(0);
-  if (newest === undefined) return whyNot(await Promise.all(results));
+  if (newest === undefined) return reasonUnopened(await Promise.all(results));
   return { ...newest, blocks: opened.reduce((sum, { blocks }) => sum + blocks, 0) };
 }
 
@@ -166,7 +166,7 @@ async function decode(block: OpenedBlock, options: ModelOptions): Promise<Opened
   return { ok: true, facts, counter, repaired: block.repaired, margin: block.guardLeft, blocks: 1 };
 }
 
-function whyNot(results: readonly (OpenedFacts | UnreadableBlock)[]): Unopened {
+function reasonUnopened(results: readonly (OpenedFacts | UnreadableBlock)[]): Unopened {
   const reasons = results.filter((result) => !result.ok);
   return reasons.find(({ kind }) => kind !== "damaged" && kind !== "no-block") ?? reasons[0];
 }

@@ -88,7 +88,7 @@ export async function shownGroups({
 }
 
 /** Says on standard error which facts are not among the groups of a host for code; nothing where groups are named. */
-export function tellOfOthers({ texts }: MemoryCall, others: readonly StoredFact[], done: string): void {
+export function printOtherFacts({ texts }: MemoryCall, others: readonly StoredFact[], done: string): void {
   if (texts.groups !== undefined || others.length === 0) return;
   const groups = [...new Set(others.map(({ label }) => groupOf(label)))].join(", ");
   console.error(
@@ -169,7 +169,7 @@ export async function allPages<P extends { readonly next_cursor: string | null }
   return found;
 }
 
-export async function orNoFact<T>(call: Promise<T>, userId: string, label: string): Promise<T> {
+export async function withNotFoundText<T>(call: Promise<T>, userId: string, label: string): Promise<T> {
   try {
     return await call;
   } catch (error) {

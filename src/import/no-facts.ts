@@ -77,6 +77,6 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Why a line is no fact; undefined where it may be one. */
-export function whyNoFact(text: string): string | undefined {
+export function reasonOfNoFacts(text: string): string | undefined {
   return FORMS.find(([form]) => form.test(text))?.[1];
 }

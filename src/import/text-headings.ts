@@ -4,7 +4,7 @@
  */
 
 import { keyOf } from "./keyed-text.ts";
-import { whyNoFact } from "./no-facts.ts";
+import { reasonOfNoFacts } from "./no-facts.ts";
 import {
   COLON_HEADING,
   HEADING,
@@ -112,5 +112,7 @@ export function isStatement(text: string): boolean {
 /** Whether a line could be a heading by its looks. */
 export function isTitle(text: string): boolean {
   const isPhrase = text.length <= 60 && !/[.!?;,。！？、]$/.test(text);
-  return isPhrase && !STATEMENT.test(text) && keyOf(text) === undefined && whyNoFact(text) === undefined;
+  return (
+    isPhrase && !STATEMENT.test(text) && keyOf(text) === undefined && reasonOfNoFacts(text) === undefined
+  );
 }

@@ -12,7 +12,7 @@ import type { Finding, FoundMemory } from "./findings.ts";
 import { exactLine, type KeyedText, keyOf, tableRow } from "./keyed-text.ts";
 import { isGeneral, type LabelNames, NO_TOPIC, type Topic, topicBelow, topicOf } from "./label-names.ts";
 import { SECTION_BEGIN, SECTION_END, SECTION_FENCE } from "./markdown-section.ts";
-import { GAP, whyNoFact } from "./no-facts.ts";
+import { GAP, reasonOfNoFacts } from "./no-facts.ts";
 import { isStatement, isTitle } from "./text-headings.ts";
 import { HEADING, plainText, type TextLine, type TextPart } from "./text-parts.ts";
 import { textParts } from "./text-structure.ts";
@@ -214,7 +214,7 @@ class TextReader {
     }
     const isDone = /^[^ ]/.test(CHECKBOX.exec(whole)?.[1] ?? " ");
     const text = whole.replace(CHECKBOX, "").replace(DATE, "").trim();
-    const noFact = isDone && !hasBelow ? DONE : whyNoFact(text.replace(/^([*_])([^*_]+)\1$/, "$2"));
+    const noFact = isDone && !hasBelow ? DONE : reasonOfNoFacts(text.replace(/^([*_])([^*_]+)\1$/, "$2"));
     const keyed = isStatement(text) || CHECKBOX.test(whole) ? undefined : onlyKeyOf(text);
     const name = plainText(keyed?.key ?? text);
     if (this.#headings.some((heading) => IGNORED.test(heading.text))) this.#leave(line, text, TO_IGNORE);

@@ -10,7 +10,7 @@ const BLOCK = /^[|>][+-]?\d?$/;
 const PAIR = /([^\s:,{}"'][^:,{}]{0,60}):\s*("[^"]*"|'[^']*'|[^,{}]*)/g;
 const NAME = /^(?:name|title|id|who|what)$/i;
 
-interface Above {
+interface Parent {
   readonly indent: number;
   /** What the lines below are about; an item of a list may have no name. */
   readonly key: string;
@@ -20,7 +20,7 @@ interface Above {
 
 export function yamlParts(text: string): TextPart[] {
   const parts: TextPart[] = [];
-  let above: Above[] = [];
+  let above: Parent[] = [];
   const add = (line: number, said: string, more: readonly string[] = []) => {
     const path = [...above.map(({ key }) => key), ...more];
     parts.push({ kind: "line", line, text: said, indent: 0, isListed: true, path });

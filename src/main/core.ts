@@ -5,7 +5,7 @@ import { ConfigError } from "../base/errors.ts";
 import { FairTurns } from "../base/fair-turns.ts";
 import { ALL_GROUPS } from "../base/groups.ts";
 import { Metrics } from "../base/metrics.ts";
-import { SharedWork } from "../base/shared-work.ts";
+import { SingleFlight } from "../base/single-flight.ts";
 import { BlockScheduler } from "../blockwork/block-scheduler.ts";
 import { BlockThreads, startWorker, timerClock } from "../blockwork/block-threads.ts";
 import { BlockWork } from "../blockwork/block-work.ts";
@@ -81,7 +81,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const events = new UserEvents(eventLog === undefined ? local : new SharedEvents(eventLog, clock, idsOf));
   // Nodes know the same ends: one of them comes first, and the others find the work done.
   const ends = new ExpiryTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
-  const inner = ends.watched(sharedReads(eventLog === undefined ? local.tellsOf(opened) : opened));
+  const inner = ends.watched(sharedReads(eventLog === undefined ? local.withEvents(opened) : opened));
   const indexes = new FactIndexes({ store: inner, labels, turns });
   const meaning = openMeaning(config, { store: inner, indexes, clock });
   const watched = meaning?.watched(inner) ?? inner;
@@ -100,7 +100,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     events,
     blocks,
     projects: new SharedProjects(store),
-    flushes: new SharedWork<FlushedBlock>(),
+    flushes: new SingleFlight<FlushedBlock>(),
     turns,
     idempotency: new IdempotencyGate(keyRing.digestSecrets),
     clock,

@@ -163,7 +163,7 @@ async function rootsOf({ server }: McpServer): Promise<string[] | undefined> {
   }
 }
 
-interface ToldRoots {
+interface ClientRoots {
   readonly roots: string[] | undefined;
   readonly isKnown: boolean;
 }
@@ -177,9 +177,9 @@ export function askRoots(
   answer: Promise<string[] | undefined>,
   onLate: () => void,
   { waitMs = ROOTS_WAIT_MS, silenceMs = ROOTS_SILENCE_MS } = {},
-): () => Promise<ToldRoots> {
+): () => Promise<ClientRoots> {
   const askedMs = performance.now();
-  let told: ToldRoots | undefined;
+  let told: ClientRoots | undefined;
   let isLate = false;
   const heard = answer.then((roots) => {
     told = { roots, isKnown: true };

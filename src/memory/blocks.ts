@@ -12,7 +12,7 @@ import { BoundedCache } from "../base/bounded-cache.ts";
 import type { TimerClock } from "../base/clock.ts";
 import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
-import { SharedWork } from "../base/shared-work.ts";
+import { SingleFlight } from "../base/single-flight.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
 import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
@@ -101,7 +101,7 @@ export class Blocks {
   readonly #whole: Blocks;
   readonly #groups: string;
   readonly #cache: BoundedCache<UserBlocks>;
-  readonly #builds: SharedWork<UserBlock | undefined>;
+  readonly #builds: SingleFlight<UserBlock | undefined>;
   /** When a block of a user was last asked for. */
   readonly #askedMs: BoundedCache<number>;
   /** By account. */
@@ -117,7 +117,7 @@ export class Blocks {
     this.#groups = groups;
     const limits = { entriesMax: CACHE_ENTRIES_MAX, weightMax: CACHE_WEIGHT_MAX };
     this.#cache = whole === undefined ? new BoundedCache(limits) : whole.#cache;
-    this.#builds = whole === undefined ? new SharedWork() : whole.#builds;
+    this.#builds = whole === undefined ? new SingleFlight() : whole.#builds;
     this.#askedMs = whole === undefined ? new BoundedCache({ entriesMax: ASKED_USERS_MAX }) : whole.#askedMs;
     this.#store = store;
     this.#blockWork = blockWork;

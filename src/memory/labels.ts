@@ -64,7 +64,7 @@ export class AccountLabels {
   readonly #byLabel: ReadonlyMap<string, LabelTerms>;
   readonly #byChannel: ReadonlyMap<number, LabelTerms>;
   readonly #channels: ReadonlyMap<string, number>;
-  #spellings: Spellings | undefined;
+  #spellings: LabelLookup | undefined;
 
   constructor(records: readonly LabelRecord[], isStrict = false) {
     this.isStrict = isStrict;
@@ -101,8 +101,8 @@ export class AccountLabels {
     return this.#channels.get(label);
   }
 
-  get spellings(): Spellings {
-    this.#spellings ??= new Spellings(this.all.map(({ label }) => label));
+  get spellings(): LabelLookup {
+    this.#spellings ??= new LabelLookup(this.all.map(({ label }) => label));
     return this.#spellings;
   }
 }
@@ -286,7 +286,7 @@ interface Spelling {
 }
 
 /** The spellings of an account's labels: made when the first label is hinted. */
-class Spellings {
+class LabelLookup {
   readonly groups: ReadonlySet<string>;
   readonly names: readonly string[];
   readonly #byName = new Map<string, Spelling[]>();

@@ -92,7 +92,7 @@ export class LocalEvents implements EventSource {
   }
 
   /** A store whose changes are told. */
-  tellsOf(store: Store): Store {
+  withEvents(store: Store): Store {
     const told = new StoreLayer(store);
     this.#projectsOf = (account) => {
       const projects = store.readProjects(account);

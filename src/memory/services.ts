@@ -3,7 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { FairTurns } from "../base/fair-turns.ts";
 import type { Groups } from "../base/groups.ts";
-import type { SharedWork } from "../base/shared-work.ts";
+import type { SingleFlight } from "../base/single-flight.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
 import type { Blocks, FlushedBlock } from "./blocks.ts";
 import type { UserEvents } from "./events.ts";
@@ -24,7 +24,7 @@ export interface MemoryServices {
   readonly events: Pick<UserEvents, "listen" | "close">;
   readonly blocks: Blocks;
   readonly projects: SharedProjects;
-  readonly flushes: SharedWork<FlushedBlock>;
+  readonly flushes: SingleFlight<FlushedBlock>;
   readonly idempotency: IdempotencyGate;
   /** Shares the event loop between accounts. */
   readonly turns: FairTurns;

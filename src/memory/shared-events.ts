@@ -16,7 +16,7 @@ import {
 import type { EventLog, ProjectRecord, RecordedEvent } from "./records.ts";
 import { isShared } from "./shared-places.ts";
 
-interface Followed {
+interface Subscription {
   /** undefined while the database could not be asked. */
   log: { readonly name: string; readonly ids: EventIds } | undefined;
   /** The number of the last event that was told. */
@@ -35,7 +35,7 @@ export class SharedEvents implements EventSource {
   readonly #log: EventLog;
   readonly #clock: Clock;
   readonly #idsOf: EventIdsOf;
-  readonly #followed = new Map<string, Followed>();
+  readonly #followed = new Map<string, Subscription>();
   /** What each account shared when that was last looked at. */
   readonly #shared = new Map<string, readonly ProjectRecord[]>();
   #tellListeners: (account: string, message: EventMessage) => void = () => {};
@@ -83,7 +83,7 @@ export class SharedEvents implements EventSource {
   }
 
   /** Has events recorded for as long as somebody listens, and an hour longer. */
-  async #follow(account: string, followed: Followed): Promise<void> {
+  async #follow(account: string, followed: Subscription): Promise<void> {
     const nowMs = this.#clock.now();
     const { log, last } = await this.#log.followEvents(account, nowMs + EVENTS_KEPT_MS + 2 * RENEW_MS);
     await this.#lookAtProjects(account);

@@ -25,7 +25,7 @@ export interface ClientDocumentsOptions {
   readonly ca?: string;
 }
 
-interface Kept {
+interface CachedDocument {
   readonly client: PublishedClient | undefined;
   readonly untilMs: number;
 }
@@ -43,7 +43,7 @@ const REDIRECTS_MAX = 20;
 
 export class ClientDocuments {
   readonly #options: ClientDocumentsOptions;
-  readonly #kept = new BoundedCache<Kept>({ entriesMax: 1_000 });
+  readonly #kept = new BoundedCache<CachedDocument>({ entriesMax: 1_000 });
   readonly #bySender: RateLimiter;
   readonly #running = new Map<string, Promise<PublishedClient | undefined>>();
 

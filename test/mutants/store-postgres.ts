@@ -106,7 +106,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-any-answer-believed",
     fault: "An answer of another request is taken for the own one.",
     file: "src/store/postgres/connection/tickets.ts",
-    find: "    if (row.ticket !== ticket) throw new MixedUpError();\n",
+    find: "    if (row.ticket !== ticket) throw new MismatchedAnswerError();\n",
     replace: "",
     tests: POOLERS,
     only: "between connections",
@@ -151,10 +151,10 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-held-behind-later",
     fault: "A write that waits for a locked user is stored after one that came later, and its value wins.",
-    file: "src/store/postgres/held-users.ts",
+    file: "src/store/postgres/locked-users.ts",
     find: "[...left.filter((write) => !isLate(write)), ...(this.#queues.get(name) ?? [])]",
     replace: "[...(this.#queues.get(name) ?? []), ...left.filter((write) => !isLate(write))]",
-    tests: ["test/unit/store/held-users.test.ts"],
+    tests: ["test/unit/store/locked-users.test.ts"],
   },
   {
     name: "postgres-queued-overtakes-held",
@@ -162,7 +162,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     file: "src/store/postgres/group-commit.ts",
     find: "[...group, ...lane.queue.filter((write) => users.has(userOf(write)))]",
     replace: "group",
-    tests: ["test/unit/store/held-users.test.ts"],
+    tests: ["test/unit/store/locked-users.test.ts"],
   },
   {
     name: "postgres-queued-stays-in-lane",
@@ -170,7 +170,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     file: "src/store/postgres/group-commit.ts",
     find: "        lane.queue = lane.queue.filter((write) => !users.has(userOf(write)));\n",
     replace: "",
-    tests: ["test/unit/store/held-users.test.ts"],
+    tests: ["test/unit/store/locked-users.test.ts"],
   },
   {
     name: "postgres-account-walk-by-slot",

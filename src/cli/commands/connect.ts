@@ -61,7 +61,7 @@ ${FACTS_HELP}`,
       throw new CommandError(
         "this key only reads, so that no facts can be taken along: connect with a key that writes, or add --no-facts",
       );
-    const isDone = await takeAlong(call, takes ? local : undefined, service, `Connect to ${url}`);
+    const isDone = await copyFacts(call, takes ? local : undefined, service, `Connect to ${url}`);
     if (!isDone) return EXIT_FAILED;
     await changePersonSettings((present) => ({ ...present, service: { url, key: apiKey, user, signedIn } }));
     console.log(`connected: the memory of ${user} is at ${url}. To go back: ${sidebandCommand()} disconnect`);
@@ -89,7 +89,7 @@ ${FACTS_HELP}`,
     const remote = { ...local, apiUrl: service.url, apiKey: service.key, userId: service.user };
     const { take = false, yes = false } = call.flags;
     const takes = take || (!yes && process.stdin.isTTY && (await isYes("Bring the facts back here?")));
-    if (takes && !(await takeAlong(call, remote, local, `Disconnect from ${service.url}`)))
+    if (takes && !(await copyFacts(call, remote, local, `Disconnect from ${service.url}`)))
       return EXIT_FAILED;
     await changePersonSettings(({ service: _, ...rest }) => rest);
     if (service.signedIn !== undefined) await endConnection(service);
@@ -165,7 +165,7 @@ async function exportOf(config: AgentConfig): Promise<string | undefined> {
 }
 
 /** Plans, asks and writes. Whether all that was confirmed is written. @param from undefined where nothing is taken along */
-async function takeAlong(
+async function copyFacts(
   call: Call,
   from: AgentConfig | undefined,
   to: AgentConfig,

@@ -14,7 +14,7 @@ import { exportedUser } from "../../main/agent.ts";
 import { writeWhole } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
 import { type Command, CommandError, defineCommand, EXIT_OK, oneOf, UsageError } from "../command.ts";
-import { GROUPS_HELP, memoryCommand, shownGroups, tellOfOthers } from "../memory-command.ts";
+import { GROUPS_HELP, memoryCommand, printOtherFacts, shownGroups } from "../memory-command.ts";
 import { counted, ProgressLine } from "../printed.ts";
 import { configOf, DATA_HELP } from "../shared-options.ts";
 
@@ -47,7 +47,7 @@ ${GROUPS_HELP}`,
     const shown = groupsOf(await shownGroups(call)) ?? ALL_GROUPS;
     const { facts: all } = await memory.facts(userId, { project });
     const facts = all.filter(({ label }) => shown.has(label));
-    tellOfOthers(
+    printOtherFacts(
       call,
       all.filter(({ label }) => !shown.has(label)),
       "written",

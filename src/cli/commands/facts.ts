@@ -23,10 +23,10 @@ import {
   GROUPS_HELP,
   type MemoryCall,
   memoryCommand,
-  orNoFact,
+  printOtherFacts,
   shownGroups,
-  tellOfOthers,
   WRITER,
+  withNotFoundText,
 } from "../memory-command.ts";
 import { localTime } from "../moments.ts";
 import { placeText } from "../named-project.ts";
@@ -47,7 +47,7 @@ export const recall: Command = memoryCommand(
     const [label] = words;
     const answer = await memory.decode(userId, label, { project }).catch(async (error: unknown) => {
       if (!isSidebandError(error, "fact_not_found")) throw error;
-      throw new CommandError(`${userId} has no fact ${label}${await whatBecame(call, label)}`);
+      throw new CommandError(`${userId} has no fact ${label}${await missingFactText(call, label)}`);
     });
     print(answer.value, answer);
     if (answer.expires_at !== undefined && !flags.json)
@@ -55,9 +55,13 @@ export const recall: Command = memoryCommand(
   },
 );
 
-async function whatBecame(call: MemoryCall, label: string): Promise<string> {
+async function missingFactText(call: MemoryCall, label: string): Promise<string> {
   const { memory, userId, project } = call;
-  const { revisions, place } = await orNoFact(memory.history(userId, label, { project }), userId, label);
+  const { revisions, place } = await withNotFoundText(
+    memory.history(userId, label, { project }),
+    userId,
+    label,
+  );
   const [{ revision, ended, ended_at: endedAt } = {} as FactRevision] = revisions;
   if (endedAt === undefined) return "";
   const how = ended === "expired" ? "ended" : "was forgotten";
@@ -155,7 +159,7 @@ are deleted, too. With --all everything of the user is deleted. Both ask before.
     const keepHistory = flags["for-good"] !== true;
     if (!keepHistory) await confirm(call, `Forget ${label} of ${userId} with all the values that it had?`);
     const scope = await scopeMeant(call, label);
-    const answer = await orNoFact(
+    const answer = await withNotFoundText(
       memory.forget(userId, label, { project, keepHistory, scope }),
       userId,
       label,
@@ -185,7 +189,7 @@ async function forgetItem(call: MemoryCall, label: string, item: string): Promis
       `the list on ${label} has no item "${item}"; it has: ${items.map((one) => quotedValue(one)).join(", ")}`,
     );
   });
-  const answer = await orNoFact(removed, userId, label);
+  const answer = await withNotFoundText(removed, userId, label);
   const kept = await readRevisions(memory, userId, label, { project, scope });
   const was = kept?.find(({ ended }) => ended !== undefined);
   const undo =
@@ -311,7 +315,7 @@ ${GROUPS_HELP}`,
     const answer = await memory.context(userId, { project, groups, ...contextFor(include, tokens) });
     const others = texts.groups === undefined && groups !== undefined ? await factsOutside(call, groups) : [];
     if (answer.channel_count === 0 && others.length === 0) console.error(`${userId} has no facts`);
-    tellOfOthers(call, others, "shown");
+    printOtherFacts(call, others, "shown");
     print(memorySection(answer, include), answer);
   },
 );

@@ -6,7 +6,7 @@ import { shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError, type Sideband } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, UsageError } from "../command.ts";
 import { type KeptChange, underFormerLabels } from "../former-labels.ts";
-import { allPages, type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
+import { allPages, type MemoryCall, memoryCommand, WRITER, withNotFoundText } from "../memory-command.ts";
 import { localTime, momentMs } from "../moments.ts";
 import { placeText } from "../named-project.ts";
 import { counted, table } from "../printed.ts";
@@ -29,7 +29,7 @@ LABEL REVISION" writes one of them again. "sideband log" prints what changed for
     const { memory, userId, project, words, print } = call;
     const [label] = words;
     const scope = scopeOf(call);
-    const answer = await orNoFact(memory.history(userId, label, { project, scope }), userId, label);
+    const answer = await withNotFoundText(memory.history(userId, label, { project, scope }), userId, label);
     const rows = answer.revisions.map((kept) => [
       String(kept.revision),
       localTime(kept.updated_at),
@@ -190,7 +190,7 @@ the labels of the account is undone by the command that it has printed.`,
   async (call) => {
     const { memory, userId, texts, flags, sameMemory, print } = call;
     const { project } = texts;
-    const things = await lastThings(call, LISTED);
+    const things = await lastChanges(call, LISTED);
     if (things.length === 0) throw new CommandError(`nothing has changed for ${userId}`);
     if (flags.list) {
       const rows = things.map((thing) => [
@@ -221,7 +221,7 @@ the labels of the account is undone by the command that it has printed.`,
 export const undo: Command = { ...undoCommand, help: withoutPerson(undoCommand.help) };
 
 /** What was done at one moment, or by one import, the newest first. */
-interface Thing {
+interface UndoableChange {
   readonly at: string;
   readonly before: string;
   readonly by: string;
@@ -231,17 +231,17 @@ interface Thing {
 }
 
 /** To what is shared others have done things, too: those are not the person's to take back. */
-async function lastThings(call: MemoryCall, count: number): Promise<Thing[]> {
+async function lastChanges(call: MemoryCall, count: number): Promise<UndoableChange[]> {
   const { memory, userId, texts } = call;
   const { project } = texts;
   const changes: KeptChange[] = [];
   const isMine = ({ place, user_id: author }: KeptChange) => place !== "shared" || author === userId;
   const team = project === undefined ? await sharedChanges(memory, userId) : [];
-  let [things, cursor]: [Thing[], string | undefined] = [[], undefined];
+  let [things, cursor]: [UndoableChange[], string | undefined] = [[], undefined];
   do {
     const page: ChangesAnswer = await memory.changes(userId, { project, limit: PAGE, cursor });
     changes.push(...page.changes);
-    things = thingsOf(underFormerLabels(newestFirst([...changes, ...team]).filter(isMine)));
+    things = undoableChanges(underFormerLabels(newestFirst([...changes, ...team]).filter(isMine)));
     cursor = page.next_cursor ?? undefined;
     // The last one may go on.
   } while (cursor !== undefined && things.length <= count);
@@ -262,16 +262,16 @@ function newestFirst(changes: readonly KeptChange[]): KeptChange[] {
 }
 
 /** The options with which a rollback takes back a thing that was done to what is shared, and no more. */
-function sharedAgain({ shared, at }: Thing): string {
+function sharedAgain({ shared, at }: UndoableChange): string {
   return shared === undefined ? "" : ` --shared --unchanged-since ${at}`;
 }
 
 /** @param changes the newest first; an end that came by itself is nobody's doing */
-function thingsOf(changes: readonly KeptChange[]): Thing[] {
+function undoableChanges(changes: readonly KeptChange[]): UndoableChange[] {
   const things: [KeptChange, ...KeptChange[]][] = [];
   for (const change of changes.filter(({ kind }) => kind !== "expired")) {
     const last = things.at(-1);
-    if (last !== undefined && isOneThing(last.at(-1)!, change)) last.push(change);
+    if (last !== undefined && isSameChange(last.at(-1)!, change)) last.push(change);
     else things.push([change]);
   }
   return things.map((together) => {
@@ -285,7 +285,7 @@ function thingsOf(changes: readonly KeptChange[]): Thing[] {
 }
 
 /** An import writes its facts in several steps. */
-function isOneThing(later: KeptChange, earlier: KeptChange): boolean {
+function isSameChange(later: KeptChange, earlier: KeptChange): boolean {
   if (later.place !== earlier.place) return false;
   if (later.at === earlier.at) return true;
   const isImport = later.written_by?.startsWith("import: ") && later.written_by === earlier.written_by;

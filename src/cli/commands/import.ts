@@ -117,14 +117,15 @@ rolls the import back is printed: facts that have changed again since stay as th
       const { writes, unplaced } = report.plan;
       if (yes && unplaced.length > 0)
         throw new CommandError(`nothing was written. ${projectQuestion(unplaced)}`);
-      if (yes && memory !== undefined && writes.length > 0) return await writeAndSay(report, memory, call);
+      if (yes && memory !== undefined && writes.length > 0)
+        return await importAndReport(report, memory, call);
       const isAsked = edit && !yes && memory !== undefined && writes.length > 0 && unplaced.length === 0;
       print([...planLines(report, false), ...plannedLines(report, isAsked)].join("\n"), {
         ...reportObject(report),
         written: 0,
       });
       if (!isAsked) return EXIT_OK;
-      return (await isConfirmed(writes.length)) ? await writeAndSay(report, memory, call) : EXIT_FAILED;
+      return (await isConfirmed(writes.length)) ? await importAndReport(report, memory, call) : EXIT_FAILED;
     } catch (error) {
       throw memoryError(fileError(file, error), [], config);
     }
@@ -208,7 +209,7 @@ async function plannerOf(
   };
 }
 
-async function writeAndSay(
+async function importAndReport(
   report: ReportedImport,
   memory: Sideband<string>,
   { texts, print }: Call,

@@ -6,7 +6,7 @@
 import { quotedValue } from "../../agent-side/written-line.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import type { Command } from "../command.ts";
-import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
+import { type MemoryCall, memoryCommand, WRITER, withNotFoundText } from "../memory-command.ts";
 import { undoOf } from "../printed-commands.ts";
 
 export const pin: Command = memoryCommand(
@@ -35,7 +35,7 @@ export const unpin: Command = memoryCommand(
 async function setPin(call: MemoryCall, pinned: boolean): Promise<void> {
   const { memory, userId, project, words, print } = call;
   const [label] = words;
-  const fact = await orNoFact(memory.decode(userId, label, { project }), userId, label);
+  const fact = await withNotFoundText(memory.decode(userId, label, { project }), userId, label);
   const { value, revision, place, expires_at: expiresAt } = fact;
   const state = pinned ? "pinned" : "not pinned";
   if ((fact.pinned === true) === pinned) {

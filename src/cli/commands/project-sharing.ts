@@ -66,7 +66,7 @@ command that undoes it. ${WHO}`,
     let planned = await plan(flags.take || isMember ? { userId, labels: named } : undefined);
     let takes = flags.take === true;
     if (!flags.yes) {
-      tell(takenLines(planned.taken, userId, takes));
+      printLines(takenLines(planned.taken, userId, takes));
       const chosen = takes || planned.taken.length === 0 ? undefined : await chosenLabels();
       if (chosen !== undefined) {
         planned = await plan({ userId, labels: chosen.length === 0 ? undefined : chosen });
@@ -84,7 +84,7 @@ command that undoes it. ${WHO}`,
     const take = labels.length === 0 ? undefined : { userId, labels };
     const answer = await asAccount(memory.shareProject(project, { ...terms, take }));
     call.print([sharingText(answer), ...sharedLines(answer, userId)].join("\n"), answer);
-    tell(shareUndo(call, before, answer), flags);
+    printLines(shareUndo(call, before, answer), flags);
   },
 );
 
@@ -134,7 +134,7 @@ request on; what they have written stays, and their own facts are theirs. ${WHO}
     const changed = users.filter((user) => present?.includes(user) !== (action === "add"));
     const back = action === "add" ? "remove" : "add";
     const undo = changed.map((user) => ` ${shellQuote(user)}`).join("");
-    if (changed.length > 0) tell([`undo: ${command(call, `members ${back}`, undo)}`], flags);
+    if (changed.length > 0) printLines([`undo: ${command(call, `members ${back}`, undo)}`], flags);
   },
 );
 
@@ -175,7 +175,7 @@ and it asks before. "sideband project erase" erases them instead. ${WHO}`,
     const named = labels.length > NAMED_MAX ? "" : `${labels.map((label) => ` ${label}`).join("")} --yes`;
     const take = answer.given ? ` --take${named}` : " --yes";
     const as = giveTo === undefined ? call : { ...call, texts: { ...texts, user: giveTo } };
-    tell([`undo: ${command(as, "share", termsText(before) + take)}`], flags);
+    printLines([`undo: ${command(as, "share", termsText(before) + take)}`], flags);
   },
 );
 
@@ -222,7 +222,7 @@ async function confirm(question: string, otherwise: string): Promise<void> {
 }
 
 /** Not on standard output, which has the answer. */
-function tell(lines: readonly string[], flags: Call["flags"] = {}): void {
+function printLines(lines: readonly string[], flags: Call["flags"] = {}): void {
   if (!flags.json) for (const line of lines) console.error(line);
 }
 

@@ -7,7 +7,7 @@ import { PROJECT_GROUPS_LABEL } from "../../agent-side/host-groups.ts";
 import { parseGroups } from "../../base/groups.ts";
 import { isSidebandError } from "../../sdk/errors.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
-import { type MemoryCall, memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
+import { type MemoryCall, memoryCommand, WRITER, withNotFoundText } from "../memory-command.ts";
 import { sidebandCommand } from "../printed-commands.ts";
 import { NO_PROJECT_TEXT, projectName, sharingOf, sharingText } from "../project-call.ts";
 
@@ -56,7 +56,7 @@ fact of the project (${PROJECT_GROUPS_LABEL}), the same on all machines.`,
     if (action === "add")
       await memory.append(userId, PROJECT_GROUPS_LABEL, group, { ...options, newLabel: "certain" });
     if (action === "remove")
-      await orNoFact(
+      await withNotFoundText(
         memory.remove(userId, PROJECT_GROUPS_LABEL, group, options),
         userId,
         PROJECT_GROUPS_LABEL,

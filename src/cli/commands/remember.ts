@@ -13,7 +13,13 @@ import type { PlaceKind, WrittenAnswer } from "../../contract/answers.ts";
 import { quotedOption, shellQuote } from "../../main/shell-quote.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Call, type Command, CommandError, oneOf, UsageError } from "../command.ts";
-import { type MemoryCall, memoryCommand, orNoFact, unknownLabelText, WRITER } from "../memory-command.ts";
+import {
+  type MemoryCall,
+  memoryCommand,
+  unknownLabelText,
+  WRITER,
+  withNotFoundText,
+} from "../memory-command.ts";
 import { endMs, lifeS, localTime } from "../moments.ts";
 import { placeText } from "../named-project.ts";
 import { ask } from "../printed.ts";
@@ -164,7 +170,7 @@ function checkChange({ texts, flags }: Call): void {
 async function changeTerms(call: MemoryCall): Promise<WrittenAnswer> {
   const { memory, userId, project, texts, flags } = call;
   const [label] = call.words;
-  const fact = await orNoFact(memory.decode(userId, label, { project }), userId, label);
+  const fact = await withNotFoundText(memory.decode(userId, label, { project }), userId, label);
   const { ttlS, expiresAt } = termsOf(texts, flags);
   const until = ttlS === undefined && !flags.never ? (expiresAt ?? fact.expires_at) : undefined;
   const written = memory.encode(userId, label, fact.value, {
@@ -253,7 +259,7 @@ there. Prints the command that undoes it.`,
       if (!isSidebandError(error, "fact_exists")) throw error;
       throw new CommandError(`${to} has a fact; with --merge it becomes a list of both`);
     });
-    const answer = await orNoFact(renamed, userId, label);
+    const answer = await withNotFoundText(renamed, userId, label);
     const { value, previous } = answer;
     if (previous === null) {
       const { program, options } = undoOf(call, answer.place, project);

@@ -78,10 +78,10 @@ function writeRow(fact: PlannedFact): string[] {
 }
 
 function leftOutRow(line: LeftOutLine): string[] {
-  return [lineOf(line), shortened(escapeText(line.text)), whyText(line)];
+  return [lineOf(line), shortened(escapeText(line.text)), leftOutReason(line)];
 }
 
-function whyText({ why, ofUser }: LeftOutLine): string {
+function leftOutReason({ why, ofUser }: LeftOutLine): string {
   return ofUser === undefined ? why : `${why}: --of ${ofUser} imports it`;
 }
 
@@ -140,7 +140,7 @@ export function reportObject({ file, format, plan, findings }: ReportedImport) {
     facts: plan.writes.map(fact),
     same: plan.same.map(fact),
     of_a_project: plan.unplaced.map(fact),
-    not_imported: plan.leftOut.map((line) => ({ ...place(line), text: line.text, why: whyText(line) })),
+    not_imported: plan.leftOut.map((line) => ({ ...place(line), text: line.text, why: leftOutReason(line) })),
     labels_added: plan.labels.map(({ label }) => label),
   };
 }

@@ -9,7 +9,7 @@ import { ERRORS } from "../../base/error-codes.ts";
 import { Failure } from "../../base/errors.ts";
 import { BODY_PARTS_MAX } from "../../base/limits.ts";
 import type { HttpRequest } from "../services.ts";
-import type { Holding } from "./byte-budget.ts";
+import type { ByteReservation } from "./byte-budget.ts";
 
 interface BodyType {
   readonly pattern: RegExp;
@@ -40,7 +40,7 @@ interface BodyTerms {
   /** For how long a body may come slowly. */
   readonly slowMs: number;
   /** Asked for when there is a body. */
-  readonly holding: () => Holding;
+  readonly holding: () => ByteReservation;
 }
 
 /** The value of the body; undefined where there is none. */
@@ -81,7 +81,7 @@ async function readText(
   request: Pick<HttpRequest, "headers"> & Readable,
   terms: BodyTerms,
   { pattern, name }: BodyType,
-): Promise<{ bytes: Buffer; holding: Holding } | undefined> {
+): Promise<{ bytes: Buffer; holding: ByteReservation } | undefined> {
   const { "content-type": type, "content-length": length, "transfer-encoding": coding } = request.headers;
   const isEmpty = coding === undefined && (length === undefined || length === "0");
   if (isEmpty && type === undefined) return undefined;
@@ -98,7 +98,12 @@ async function readText(
 }
 
 /** Into one piece of memory: a body may come in as many chunks as it has bytes, and each of them would be an object. */
-function readBytes(request: Readable, sizeMax: number, slowMs: number, holding: Holding): Promise<Buffer> {
+function readBytes(
+  request: Readable,
+  sizeMax: number,
+  slowMs: number,
+  holding: ByteReservation,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes: Buffer | undefined;
     let size = 0;

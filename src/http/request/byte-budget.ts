@@ -58,8 +58,8 @@ export class ByteBudget {
     return this.#terms.bytesMax * Math.min(ACCOUNT_SHARE, ADDRESS_SHARE);
   }
 
-  holdingFor(account: string, address: string): Holding {
-    return new Holding((bytes) => {
+  holdingFor(account: string, address: string): ByteReservation {
+    return new ByteReservation((bytes) => {
       if (bytes > 0) this.#refuseOver(account, address, bytes);
       this.#takenBytes += bytes;
       addBytes(this.#byAccount, account, bytes);
@@ -83,7 +83,7 @@ export class ByteBudget {
 }
 
 /** What one request holds of a budget. */
-export class Holding {
+export class ByteReservation {
   readonly #change: (bytes: number) => void;
   #bytes = 0;
 

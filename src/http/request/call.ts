@@ -8,7 +8,7 @@ import type { Operator } from "../../memory/operators.ts";
 import type { AuditNote } from "../../memory/records.ts";
 import type { MemoryServices } from "../../memory/services.ts";
 import type { HttpRequest } from "../services.ts";
-import type { ByteBudget, Holding } from "./byte-budget.ts";
+import type { ByteBudget, ByteReservation } from "./byte-budget.ts";
 import { type Client, type ClientReader, limitGroupOf } from "./client.ts";
 import type { UrlQuery } from "./query.ts";
 
@@ -31,7 +31,7 @@ export class Call {
   params: Readonly<Record<string, string>> = NO_PARAMS;
   body: unknown;
   /** What its body holds, until the answer is sent. */
-  bodyHolding: Holding | undefined;
+  bodyHolding: ByteReservation | undefined;
   /** Who pays for what the call holds, where it has no caller. */
   access = "unknown";
   /** Set on routes that need a key, once it is known. */
@@ -55,7 +55,7 @@ export class Call {
   readonly #clientOf: ClientReader;
   #controller: AbortController | undefined;
   #client: Client | undefined;
-  #answerHolding: Holding | undefined;
+  #answerHolding: ByteReservation | undefined;
 
   constructor(request: HttpRequest, end: CallEnd, id: string, clientOf: ClientReader) {
     this.request = request;
@@ -80,7 +80,7 @@ export class Call {
   }
 
   /** What the call holds of a budget counts for its account and its address. */
-  holdingOf(budget: ByteBudget): Holding {
+  holdingOf(budget: ByteBudget): ByteReservation {
     // Callers without an account share one name for each kind of route; no account has such a name.
     return budget.holdingFor(this.caller?.account ?? `:${this.access}`, limitGroupOf(this.client));
   }

@@ -14,7 +14,7 @@ import type { Validator } from "../../contract/validation.ts";
 import type { HttpRequest, HttpServices } from "../services.ts";
 import { Answer, sendAnswer, type WholeAnswer, wholeAnswer } from "./answer.ts";
 import { readForm, readJson } from "./body.ts";
-import type { ByteBudget, Holding } from "./byte-budget.ts";
+import type { ByteBudget, ByteReservation } from "./byte-budget.ts";
 import { Call, type CallEnd } from "./call.ts";
 import type { ClientReader } from "./client.ts";
 import { isLast, noteAnswer } from "./pipelining.ts";
@@ -236,7 +236,7 @@ function resourcePathOf({ routePath, request: { url = "" } }: Call): string {
 }
 
 /** Gives back with the answer what the body held. If the answer is a stream, the body is needed until the stream ends. */
-function giveBack(holding: Holding, { end, isGone }: Call, answer: Answer | undefined): void {
+function giveBack(holding: ByteReservation, { end, isGone }: Call, answer: Answer | undefined): void {
   if (answer?.body instanceof Readable && !isGone) end.once("close", () => holding.giveBack());
   else holding.giveBack();
 }

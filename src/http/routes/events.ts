@@ -12,7 +12,7 @@ import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
 /** Keeps proxies from taking the stream for a dead one. */
-const BEAT_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 /** What may wait for a slow reader. */
 const WAITING_BYTES_MAX = 1 << 20;
 
@@ -55,7 +55,7 @@ export function eventRoutes({ authentication }: HttpServices, answers: ByteBudge
         stop();
         throw error;
       });
-      const beat = setInterval(() => send(": still here\n\n"), BEAT_MS);
+      const beat = setInterval(() => send(": still here\n\n"), HEARTBEAT_MS);
       const endWatch = authentication.watch(caller, () => {
         stop();
         stream.end();

@@ -23,7 +23,7 @@ interface AnswerText {
 }
 
 /** A text: of how many changes the answer has told, and some of them, by their place among those. */
-interface Told {
+interface AnswerPart {
   readonly count: number;
   readonly changes: readonly (readonly [at: number, change: ReplayedChange])[];
 }
@@ -39,12 +39,12 @@ export function keptAnswer(request: WriteRequest, made: readonly MadeChange[], m
   // Two memories have two sequences of revisions.
   const revision =
     last !== undefined && isShared(last.place) ? memory.revisionAt(last.place) : memory.revision;
-  if (isSaid(request, told, revision)) return { revision, texts: [] };
+  if (isDerivable(request, told, revision)) return { revision, texts: [] };
   const texts = writtenUsers(request).flatMap((userId, i) => {
     const changes = told.flatMap((change, at) =>
       Number(isShared(change.place)) === i ? [[at, replayed(change)] as const] : [],
     );
-    const answer: Told = { count: told.length, changes };
+    const answer: AnswerPart = { count: told.length, changes };
     return changes.length > 0 || told.length === 0 ? [{ userId, text: JSON.stringify(answer) }] : [];
   });
   return { revision, texts };
@@ -52,13 +52,17 @@ export function keptAnswer(request: WriteRequest, made: readonly MadeChange[], m
 
 /** What the texts of an answer that are there have told; undefined where one is gone. */
 export function replayedChanges(texts: readonly string[]): ReplayedChange[] | undefined {
-  const parts = texts.map((text) => JSON.parse(text) as Told);
+  const parts = texts.map((text) => JSON.parse(text) as AnswerPart);
   const changes = parts.flatMap((part) => part.changes).sort(([a], [b]) => a - b);
   return changes.length === parts[0]?.count ? changes.map(([, change]) => change) : undefined;
 }
 
 /** Whether the request and the last revision say all of it. */
-function isSaid({ changes, shared }: WriteRequest, told: readonly MadeChange[], revision: number): boolean {
+function isDerivable(
+  { changes, shared }: WriteRequest,
+  told: readonly MadeChange[],
+  revision: number,
+): boolean {
   return (
     // Where the project is shared or not any more, the same request would go elsewhere now.
     shared === undefined &&

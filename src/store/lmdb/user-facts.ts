@@ -34,7 +34,7 @@ import {
   userKey,
 } from "./entry-keys.ts";
 import type { TableName } from "./environment.ts";
-import { removeEndsOf } from "./left-ends.ts";
+import { removeEndsOf } from "./orphaned-ends.ts";
 import {
   newUser,
   type PlaceRecord,

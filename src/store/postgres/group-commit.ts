@@ -6,7 +6,7 @@
  * A lane is a queue with one commit at a time, and usually there is one. Where a commit fails for a group with users of
  * several workers of a cluster, it is tried again for each worker by itself. A worker that fails then gets a lane of its
  * own until it is back, so that users of the others do not wait for it. Where somebody else has locked a user of the
- * group, its users are committed apart (HeldUsers), and the lane goes on.
+ * group, its users are committed apart (LockedUsers), and the lane goes on.
  */
 
 import { assert, elementAt } from "../../base/assert.ts";
@@ -20,7 +20,7 @@ import { userSlot } from "./cluster/placement.ts";
 import type { Database } from "./connection/database.ts";
 import { asFailure, isLocked, unavailable } from "./connection/database-failure.ts";
 import { groupTransaction } from "./group-transaction.ts";
-import { HeldUsers } from "./held-users.ts";
+import { LockedUsers } from "./locked-users.ts";
 import { type CommitEnd, isLong, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 interface Lane {
@@ -54,7 +54,7 @@ export class GroupCommit {
   readonly #shared: Lane = { worker: undefined, queue: [], running: undefined };
   /** The lanes of the workers that failed. */
   readonly #apart = new Map<number, Lane>();
-  readonly #held: HeldUsers;
+  readonly #held: LockedUsers;
   #waiting = 0;
   #closed = false;
   #storedMs = Number.NEGATIVE_INFINITY;
@@ -66,7 +66,7 @@ export class GroupCommit {
     this.#database = database;
     this.#options = options;
     this.#metrics = new CommitMetrics(metrics, monotonic, () => this.#waiting);
-    this.#held = new HeldUsers({
+    this.#held = new LockedUsers({
       commit: (group) => this.#attempt(group),
       giveUp: (group) =>
         this.#answer(group, ({ reject }) =>

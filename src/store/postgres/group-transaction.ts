@@ -131,7 +131,7 @@ function* decide(
     const counter = quota === undefined || quota.limit === null ? undefined : counterName(quota);
     const { account, shared } = request;
     const memories = memoriesFor(i);
-    const memory = jointly(request, memories);
+    const memory = jointMemory(request, memories);
     const found = {
       replay: replays.get(i)?.replay,
       used: counter === undefined ? 0 : (counts.get(counter) ?? 0),
@@ -159,7 +159,7 @@ function countersOfMonth(request: WriteRequest): string[] {
   return countersOf(request).map((keyId) => counterName({ keyId, month }));
 }
 
-function jointly({ shared: named }: WriteRequest, { own, shared }: WriteMemories): Memory {
+function jointMemory({ shared: named }: WriteRequest, { own, shared }: WriteMemories): Memory {
   return named && shared ? new JointMemory(own, shared, sharedPlace(named.project)) : own;
 }
 

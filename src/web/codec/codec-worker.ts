@@ -10,9 +10,9 @@ const codebooks = new Codebooks();
 
 self.addEventListener("message", async ({ data }: MessageEvent<FromPage>) => {
   try {
-    say({ id: data.id, answer: await answer(data) });
+    post({ id: data.id, answer: await answer(data) });
   } catch (error) {
-    say({ id: data.id, error: error instanceof Error ? error.message : String(error) });
+    post({ id: data.id, error: error instanceof Error ? error.message : String(error) });
   }
 });
 
@@ -28,7 +28,7 @@ async function answer(question: Question): Promise<Answers[keyof Answers]> {
 }
 
 async function optionsOf({ userId, keys, versions }: Reader): Promise<InspectOptions> {
-  const onProgress = (loadedBytes: number, totalBytes: number) => say({ loadedBytes, totalBytes });
+  const onProgress = (loadedBytes: number, totalBytes: number) => post({ loadedBytes, totalBytes });
   return { userId, keys: keys.map(keyOf), codebooks: await codebooks.of(versions, onProgress) };
 }
 
@@ -36,7 +36,7 @@ function keyOf({ key_id, material }: KeyText): BlockKey {
   return { id: key_id, material: Uint8Array.from(atob(material), (char) => char.charCodeAt(0)) };
 }
 
-function say(message: FromWorker): void {
+function post(message: FromWorker): void {
   // The DOM's types know `self` as a window, whose postMessage asks for an origin.
   (self as unknown as { postMessage(message: FromWorker): void }).postMessage(message);
 }

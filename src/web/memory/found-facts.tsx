@@ -26,7 +26,7 @@ export function FoundFacts({ found, editors, onClear, onMemory }: FoundFactsProp
   const { state, memory, byLabel } = usePage();
   const list = useArrowKeys();
   const { query, facts = [], error } = found;
-  const isHere = (fact: FoundFact) => isTheCounting(fact, byLabel.get(fact.label), memory);
+  const isHere = (fact: FoundFact) => isEffective(fact, byLabel.get(fact.label), memory);
   const here = facts.filter(isHere).map(({ label }) => label);
   // The service looks at no writers.
   const byWriter = (state.facts ?? []).filter(({ written_by, user_id }) =>
@@ -71,11 +71,7 @@ export function FoundFacts({ found, editors, onClear, onMemory }: FoundFactsProp
 }
 
 /** Whether a fact that was found is the one that counts where the page looks, and that the list has. */
-function isTheCounting(
-  { place, project }: FoundFact,
-  known: StoredFact | undefined,
-  memory: Memory,
-): boolean {
+function isEffective({ place, project }: FoundFact, known: StoredFact | undefined, memory: Memory): boolean {
   if (known === undefined || (known.place ?? "person") !== place) return false;
   return (
     project === undefined || memory.project === project || memory.project?.startsWith(`${project}/`) === true

@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { readJson } from "../../../src/http/request/body.ts";
-import { Holding } from "../../../src/http/request/byte-budget.ts";
+import { ByteReservation } from "../../../src/http/request/byte-budget.ts";
 
 const BYTES_MAX = 1_000_000;
 const SLOW_MS = 10_000;
@@ -16,7 +16,7 @@ function setUp(headers: Record<string, string>, roomBytes = Number.POSITIVE_INFI
     headers: { "content-type": "application/json", ...headers },
   });
   const taken: number[] = [];
-  const holding = new Holding((bytes) => {
+  const holding = new ByteReservation((bytes) => {
     if (taken.reduce((sum, one) => sum + one, bytes) > roomBytes) throw new Failure("overloaded", "full");
     taken.push(bytes);
   });
@@ -115,7 +115,7 @@ test("a body in pieces of one byte is one piece of memory, and has at most 4,000
 test("an empty body is none; what has one says that it is JSON, and is UTF-8 and not too large", async () => {
   const read = async (headers: Record<string, string | undefined>, bytes: string | Uint8Array = "") => {
     const request = Object.assign(new PassThrough(), { headers });
-    const terms = { bytesMax: 10, slowMs: SLOW_MS, holding: () => new Holding(() => {}) };
+    const terms = { bytesMax: 10, slowMs: SLOW_MS, holding: () => new ByteReservation(() => {}) };
     const body = readJson(request as unknown as IncomingMessage, terms);
     request.end(bytes);
     return body.catch((error: Failure) => error.code);

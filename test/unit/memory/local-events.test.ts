@@ -100,7 +100,7 @@ function eventsOf(context: TestContext) {
   });
   const events = new UserEvents(source);
   context.after(() => events.close());
-  const store = source.tellsOf(new AnsweringStore() as unknown as Store);
+  const store = source.withEvents(new AnsweringStore() as unknown as Store);
   const write = (count: number) =>
     store.write({
       ...viewOf("ada"),

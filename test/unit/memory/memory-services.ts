@@ -9,7 +9,7 @@ import { FairTurns } from "../../../src/base/fair-turns.ts";
 import { ALL_GROUPS } from "../../../src/base/groups.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { seededRandom } from "../../../src/base/random.ts";
-import { SharedWork } from "../../../src/base/shared-work.ts";
+import { SingleFlight } from "../../../src/base/single-flight.ts";
 import { BlockScheduler } from "../../../src/blockwork/block-scheduler.ts";
 import { BlockWork } from "../../../src/blockwork/block-work.ts";
 import { codeOf, type FactCode } from "../../../src/blockwork/fact-code.ts";
@@ -106,7 +106,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
   const events = new UserEvents(source);
   context.after(() => events.close());
   // With what only this store does.
-  const store = Object.assign(Object.create(opened), source.tellsOf(sharedReads(opened))) as LmdbStore;
+  const store = Object.assign(Object.create(opened), source.withEvents(sharedReads(opened))) as LmdbStore;
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock });
   const turns = new FairTurns();
   const services: MemoryServices = {
@@ -117,7 +117,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     events,
     blocks,
     projects: new SharedProjects(store),
-    flushes: new SharedWork(),
+    flushes: new SingleFlight(),
     turns,
     idempotency: new IdempotencyGate(keyRing.digestSecrets),
     clock,

@@ -10,8 +10,8 @@ import { setImmediate } from "node:timers/promises";
 import { assert } from "../../../base/assert.ts";
 import { inSlices, type Sliced } from "../../../base/slices.ts";
 
-class MixedUpError extends Error {
-  override name = "MixedUpError";
+class MismatchedAnswerError extends Error {
+  override name = "MismatchedAnswerError";
   readonly code = "ANSWER_MIXED_UP";
 
   constructor(cause?: unknown) {
@@ -33,7 +33,7 @@ export interface Ticketed {
  */
 const NO_COLUMN: object = new Proxy(Object.create(null), {
   get(_, name) {
-    if (typeof name === "string") throw new MixedUpError(new Error(`the row has no column ${name}`));
+    if (typeof name === "string") throw new MismatchedAnswerError(new Error(`the row has no column ${name}`));
     return undefined;
   },
 });
@@ -46,7 +46,7 @@ export async function answerOf<Row extends Ticketed>(
   ask: (ticket: number) => PromiseLike<readonly Row[]>,
 ): Promise<readonly [Row, ...Row[]]> {
   const rows = await rowsOf(ask);
-  if (rows.length === 0) throw new MixedUpError();
+  if (rows.length === 0) throw new MismatchedAnswerError();
   return rows as unknown as readonly [Row, ...Row[]];
 }
 
@@ -72,7 +72,7 @@ function* check(rows: readonly Ticketed[], ticket: number): Sliced<void> {
   for (const row of rows) {
     yield;
     Object.setPrototypeOf(row, NO_COLUMN);
-    if (row.ticket !== ticket) throw new MixedUpError();
+    if (row.ticket !== ticket) throw new MismatchedAnswerError();
   }
 }
 
@@ -85,7 +85,7 @@ export function onlyRow<Row>(rows: readonly Row[]): Row {
 
 /** The client throws these errors if an answer has another shape than it asked for. */
 export function asMixedUp(error: unknown): unknown {
-  return error instanceof TypeError || error instanceof RangeError ? new MixedUpError(error) : error;
+  return error instanceof TypeError || error instanceof RangeError ? new MismatchedAnswerError(error) : error;
 }
 
 /** Without its ticket, and as a plain object. */

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SharedWork } from "../../../src/base/shared-work.ts";
+import { SingleFlight } from "../../../src/base/single-flight.ts";
 
 function setUp() {
-  const work = new SharedWork<string>();
+  const work = new SingleFlight<string>();
   const begun: { signal: AbortSignal; end: (result: string) => void }[] = [];
   const join = (signal?: AbortSignal) =>
     work

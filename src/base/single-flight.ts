@@ -9,7 +9,7 @@ interface Flight<T> {
   callers: number;
 }
 
-export class SharedWork<T> {
+export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
 
   /** The result of the work under this name, begun now or before. */

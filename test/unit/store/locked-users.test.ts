@@ -9,7 +9,7 @@ import { Metrics } from "../../../src/base/metrics.ts";
 import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import type { Database } from "../../../src/store/postgres/connection/database.ts";
 import { GroupCommit } from "../../../src/store/postgres/group-commit.ts";
-import { HeldUsers } from "../../../src/store/postgres/held-users.ts";
+import { LockedUsers } from "../../../src/store/postgres/locked-users.ts";
 import type { QueuedWrite } from "../../../src/store/postgres/write-queue.ts";
 import { write } from "../../conformance/store-under-test.ts";
 import { fieldsOf } from "../../fixtures/fields.ts";
@@ -63,7 +63,7 @@ const valuesOf = (group: readonly QueuedWrite[]) =>
 
 test("held users: what comes during an attempt waits behind what was held before", async () => {
   const attempts: (string | null)[][] = [];
-  const held = new HeldUsers({
+  const held = new LockedUsers({
     commit: async (group) => {
       attempts.push(valuesOf(group));
       if (attempts.length > 1) return "stored";

@@ -10,7 +10,7 @@ import type { MonotonicClock } from "../../base/clock.ts";
 import { LOCK_PAUSE_MS } from "./connection/database.ts";
 import { type CommitEnd, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
-interface HeldUsersOptions {
+interface LockedUsersOptions {
   readonly commit: (group: readonly QueuedWrite[]) => Promise<CommitEnd>;
   /** Answers the writes that have waited too long. */
   readonly giveUp: (group: readonly QueuedWrite[]) => void;
@@ -19,12 +19,12 @@ interface HeldUsersOptions {
   readonly monotonic: MonotonicClock;
 }
 
-export class HeldUsers {
-  readonly #options: HeldUsersOptions;
+export class LockedUsers {
+  readonly #options: LockedUsersOptions;
   readonly #queues = new Map<string, QueuedWrite[]>();
   #running: Promise<void> | undefined;
 
-  constructor(options: HeldUsersOptions) {
+  constructor(options: LockedUsersOptions) {
     this.#options = options;
   }
 
