@@ -204,7 +204,7 @@ function repositoryAt(folder: string): Repository | undefined {
   // A worktree or a submodule: the file names its git folder, and only a worktree's names a common one.
   const own = resolve(folder, linkText(git)?.replace(/^gitdir: /, "") ?? "");
   const shared = linkText(join(own, "commondir"));
-  if (shared === undefined) return { root: folder, gitFolder: worksIn(own, folder) ? own : undefined };
+  if (shared === undefined) return { root: folder, gitFolder: isWorktreeOf(own, folder) ? own : undefined };
   const common = realpathSync.native(resolve(realpathSync.native(own), shared));
   if (!listsWorktree(common, realpathSync.native(own), folder)) return { root: folder, gitFolder: undefined };
   const root = basename(common) === ".git" ? dirname(common) : common;
@@ -222,7 +222,7 @@ function listsWorktree(repository: string, entry: string, folder: string): boole
 }
 
 /** Whether a git folder outside of its worktree, as a submodule's is, says that the folder is its worktree. */
-function worksIn(gitFolder: string, folder: string): boolean {
+function isWorktreeOf(gitFolder: string, folder: string): boolean {
   const worktree = gitValue(linkText(join(gitFolder, "config"), CONFIG_BYTES_MAX) ?? "", "core", "worktree");
   return worktree !== undefined && isSame(resolve(gitFolder, worktree), folder);
 }

@@ -15,7 +15,7 @@ import type { KeyManager } from "../memory/key-manager.ts";
 import type { Operators } from "../memory/operators.ts";
 import type { BackupReport, CompactReport, DatabaseServer, Progress } from "../memory/ports.ts";
 import type { Receipts } from "../memory/receipts.ts";
-import type { AuditedThings, AuditNote } from "../memory/records.ts";
+import type { AuditedNames, AuditNote } from "../memory/records.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import type { OAuth } from "../oauth/oauth.ts";
 
@@ -68,7 +68,7 @@ export interface McpVisit {
   /** What the client is told of an error. What is not expected is logged. */
   readonly failureOf: (error: unknown) => Failure;
   /** The note of a change that the audit is to have. */
-  readonly audit: (operation: string, of: AuditedThings) => AuditNote;
+  readonly audit: (operation: string, of: AuditedNames) => AuditNote;
 }
 
 /** The Model Context Protocol itself. */

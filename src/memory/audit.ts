@@ -10,7 +10,7 @@ import type { Clock } from "../base/clock.ts";
 import { AUDIT_KEPT_MS, TIME_MS_MAX } from "../base/limits.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
-import type { AuditEntry, AuditedThings, AuditNote, AuditQuery } from "./records.ts";
+import type { AuditEntry, AuditedNames, AuditNote, AuditQuery } from "./records.ts";
 import { StoreLayer } from "./store-layer.ts";
 
 /** Where a change comes from. */
@@ -53,7 +53,7 @@ export class Audit {
   note(
     operation: string,
     { keyId, operator, person, address, requestId }: AuditSource,
-    { account, user, members, ...names }: AuditedThings & { readonly account?: string | undefined },
+    { account, user, members, ...names }: AuditedNames & { readonly account?: string | undefined },
     erased?: string,
   ): AuditNote {
     const { keyRing, clock } = this.#parts;
@@ -123,7 +123,7 @@ function hashOf(secret: Uint8Array, account: string | undefined, name: string): 
 export function noteOn(
   note: AuditNote | undefined,
   account: string | undefined,
-  of: AuditedThings,
+  of: AuditedNames,
 ): AuditNote | undefined {
   if (note === undefined) return undefined;
   const { entry } = note;

@@ -13,6 +13,7 @@ import { type EncodeResult, lifeEnd, quotaOf, requireStored, type WriteInput, wr
 import type { UserEvent } from "./events.ts";
 import { missingFact, namedLabel } from "./free-labels.ts";
 import { checkAuthor } from "./identifiers.ts";
+import { withoutGaps } from "./law/earlier-values.ts";
 import type { FactName } from "./law/found-user.ts";
 import { nameOf } from "./law/user-memory.ts";
 import { innermost, isInside, OWN_PLACE, type Person, placeFor } from "./places.ts";
@@ -338,15 +339,9 @@ function* lifeByFact(life: UserLife | undefined, historyMax: number): Sliced<Map
   }
   for (const [name, fact] of byFact) {
     yield;
-    fact.earlier = historyMax === 0 ? [] : withoutGap(fact).slice(-historyMax);
+    const { earlier, present } = fact;
+    fact.earlier = historyMax === 0 ? [] : withoutGaps(earlier, present, false).slice(-historyMax);
     if (fact.earlier.length === 0 && fact.present === undefined) byFact.delete(name);
   }
   return byFact;
-}
-
-/** The earlier values that follow one another up to the last: where less was kept for a while, some are missing. */
-function withoutGap({ present, earlier }: FactLife): EarlierFact[] {
-  let expected = present === undefined ? (earlier.at(-1)?.ordinal ?? 0) : present.ordinal - 1;
-  const first = earlier.findLastIndex(({ ordinal }) => ordinal !== expected--);
-  return earlier.slice(first + 1);
 }

@@ -18,7 +18,7 @@ import type { KeyAccess, ProjectRecord } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 import { projectUser, sharedPlace } from "./shared-places.ts";
 
-interface Taking {
+interface TakeInput {
   readonly userId: string;
   /** undefined: all but those of a worktree. */
   readonly labels?: readonly string[] | undefined;
@@ -28,14 +28,11 @@ interface SharingInput {
   readonly project: string;
   readonly members?: readonly string[] | null | undefined;
   readonly access?: KeyAccess | undefined;
-  readonly take?: Taking | undefined;
+  readonly take?: TakeInput | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
-interface TakenFact {
-  readonly label: string;
-  readonly value: string;
-}
+type TakenFact = Pick<FactRecord, "label" | "value">;
 
 /** How much is shared in a project. */
 export interface SharedFacts {
@@ -184,7 +181,7 @@ function notAMember(param: string, userId: string): Failure {
 async function meantBy(
   { labels }: Pick<MemoryServices, "labels">,
   account: string,
-  { labels: named }: Taking,
+  { labels: named }: TakeInput,
 ): Promise<NonNullable<MoveChange["only"]>> {
   const wanted = named && new Set(named);
   if (wanted !== undefined) return { isMeant: (label) => wanted.has(label), named: [...wanted] };
@@ -197,7 +194,7 @@ async function takenFacts(
   services: MemoryServices,
   account: string,
   project: string,
-  take: Taking,
+  take: TakeInput,
 ): Promise<TakenFact[]> {
   const { isMeant, named } = await meantBy(services, account, take);
   const query = { nowMs: services.clock.now(), place: project, isPresent: true };
@@ -215,7 +212,7 @@ async function takeFacts(
   services: MemoryServices,
   account: string,
   project: string,
-  take: Taking,
+  take: TakeInput,
 ): Promise<readonly TakenFact[]> {
   const only = await meantBy(services, account, take);
   const change = { kind: "move", from: project, to: sharedPlace(project), only } as const;

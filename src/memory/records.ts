@@ -215,13 +215,13 @@ export interface AuditEntry {
     /** Whom the key, the token or the connected application is bound to. */
     readonly person?: string;
   };
-  readonly of: AuditedThings;
+  readonly of: AuditedNames;
   readonly address: string | null;
   readonly requestId: string;
 }
 
 /** What an entry is about, by its names. */
-export interface AuditedThings {
+export interface AuditedNames {
   readonly user?: string;
   readonly members?: readonly string[];
   readonly project?: string;

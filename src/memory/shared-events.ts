@@ -79,7 +79,7 @@ export class SharedEvents implements EventSource {
     const { first, last, events } = await this.#log.readEvents([account], number, MISSED_MAX);
     if (number < first || number > last || events.length === MISSED_MAX) return undefined;
     const projects = await this.#projectsOf(events);
-    return events.map((event) => toldOf(ids, event, projects.get(account)));
+    return events.map((event) => numberedEvent(ids, event, projects.get(account)));
   }
 
   /** Has events recorded for as long as somebody listens, and an hour longer. */
@@ -133,7 +133,7 @@ export class SharedEvents implements EventSource {
       const state = this.#followed.get(account);
       if (state?.log === undefined || number <= state.last) continue;
       state.last = number;
-      this.#tellListeners(account, toldOf(state.log.ids, recorded, projects.get(account)));
+      this.#tellListeners(account, numberedEvent(state.log.ids, recorded, projects.get(account)));
     }
     const isMore = events.length === PAGE;
     const upTo = isMore ? events[PAGE - 1].number : last;
@@ -175,7 +175,7 @@ export class SharedEvents implements EventSource {
   }
 }
 
-function toldOf(
+function numberedEvent(
   ids: EventIds,
   { account: _, number, label, ...event }: RecordedEvent,
   projects: readonly ProjectRecord[] = [],

@@ -71,29 +71,29 @@ export class Deadline {
   }
 }
 
-interface Listened {
+interface AbortListener {
   readonly stops: Set<() => void>;
   readonly stopAll: () => void;
 }
 
 /** One listener for all calls on a signal: programs share one among many calls, and Node warns of the eleventh listener. */
-const LISTENED = new WeakMap<AbortSignal, Listened>();
+const ABORT_LISTENERS = new WeakMap<AbortSignal, AbortListener>();
 
 function onAbort(signal: AbortSignal, stop: () => void): void {
-  let listened = LISTENED.get(signal);
+  let listened = ABORT_LISTENERS.get(signal);
   if (listened === undefined) {
     const stops = new Set<() => void>();
     listened = { stops, stopAll: () => stops.forEach((each) => void each()) };
-    LISTENED.set(signal, listened);
+    ABORT_LISTENERS.set(signal, listened);
     signal.addEventListener("abort", listened.stopAll);
   }
   listened.stops.add(stop);
 }
 
 function endOnAbort(signal: AbortSignal, stop: () => void): void {
-  const listened = LISTENED.get(signal);
+  const listened = ABORT_LISTENERS.get(signal);
   if (!listened?.stops.delete(stop) || listened.stops.size > 0) return;
-  LISTENED.delete(signal);
+  ABORT_LISTENERS.delete(signal);
   signal.removeEventListener("abort", listened.stopAll);
 }
 

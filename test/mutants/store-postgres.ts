@@ -216,9 +216,9 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "The facts of a user are read before the user is locked, and a newer write is replaced by an older one.",
     file: GROUP_READS,
-    find: "  const locked = lockUsers(statements, users);\n  const found = statements.read<GroupRow>(COLUMNS, queries);\n",
+    find: "  const locked = lockUsers(statements, users, isAnew || statements.isCluster);\n  const found = statements.read<GroupRow>(COLUMNS, queries);\n",
     replace:
-      "  const found = statements.read<GroupRow>(COLUMNS, queries);\n  const locked = lockUsers(statements, users);\n",
+      "  const found = statements.read<GroupRow>(COLUMNS, queries);\n  const locked = lockUsers(statements, users, isAnew || statements.isCluster);\n",
     tests: WRITES,
     only: "one wins, round after round",
   },

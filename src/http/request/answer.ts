@@ -88,7 +88,7 @@ export function sendAnswer(response: ServerResponse, { status, headers, body }: 
  * What is left of a limit, as RateLimit-Policy and RateLimit (IETF draft) and the older X-RateLimit-*: the monthly quota
  * on every authenticated answer, and the limit of the demo on its answers. An unlimited key gets none of them.
  */
-interface Standing {
+interface LimitState {
   readonly name: string;
   readonly limit: number;
   readonly remaining: number;
@@ -105,8 +105,8 @@ export function quotaHeaders(limit: number, used: number, nowMs: number): string
 }
 
 /** Names and values in turn. */
-export function limitHeaders(standing: Standing, nowMs: number): string[] {
-  const { name, limit, remaining, windowS, resetAtMs } = standing;
+export function limitHeaders(state: LimitState, nowMs: number): string[] {
+  const { name, limit, remaining, windowS, resetAtMs } = state;
   const resetS = Math.max(0, Math.ceil((resetAtMs - nowMs) / 1000));
   return [
     "ratelimit-policy",

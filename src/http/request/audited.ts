@@ -6,7 +6,7 @@
 import type { Operation } from "../../contract/operation.ts";
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
 import { type Audit, type AuditSource, auditedMemory } from "../../memory/audit.ts";
-import type { AuditedThings, AuditNote } from "../../memory/records.ts";
+import type { AuditedNames, AuditNote } from "../../memory/records.ts";
 import type { Call } from "./call.ts";
 import { isTrue } from "./preferences.ts";
 import type { Route } from "./route.ts";
@@ -52,7 +52,7 @@ export function sourceOf({
 
 function namesIn(
   call: Pick<Call, "caller" | "params" | "query" | "body" | "routePath">,
-): AuditedThings & { account?: string } {
+): AuditedNames & { account?: string } {
   const body = (call.body ?? {}) as Record<string, unknown>;
   const { take } = body as { take?: { user_id?: unknown } };
   const sent: Record<string, unknown> = { ...call.query, ...body, ...call.params };
@@ -74,7 +74,7 @@ function namesIn(
 }
 
 /** The texts among them, and lists of texts. */
-function given(names: Record<string, unknown>): AuditedThings & { account?: string } {
+function given(names: Record<string, unknown>): AuditedNames & { account?: string } {
   return Object.fromEntries(Object.entries(names).filter(([, name]) => isText(name) || Array.isArray(name)));
 }
 

@@ -80,7 +80,7 @@ export function oauthRoutes(oauth: OAuth | undefined): Route[] {
 function grantRoutes(oauth: OAuth): Route[] {
   const terms = { access: "key", about: "user", writes: false } as const;
   const query = Type.Object({ user_id: Type.String() });
-  const grantsOf = async ({ caller, query: { user_id: user } }: Asked) => {
+  const grantsOf = async ({ caller, query: { user_id: user } }: GrantsQuery) => {
     if (caller.token !== undefined)
       throw new Failure("user_not_allowed", "A token sees no applications. The person's own key is needed.");
     return oauth.grantsOf(caller.account, user);
@@ -104,7 +104,7 @@ function grantRoutes(oauth: OAuth): Route[] {
   ];
 }
 
-interface Asked {
+interface GrantsQuery {
   readonly caller: Caller;
   readonly query: { readonly user_id: string };
 }

@@ -23,7 +23,11 @@ import { isLive, type Memory, nameOf } from "./user-memory.ts";
  * Writes the value that a revision had again, at the place where it was, with its origin, with its end unless that has come,
  * and with the description that its label had.
  */
-export function restoreSteps(memory: Memory, change: RestoreChange & Seen, nowMs: number): FactChange[] {
+export function restoreSteps(
+  memory: Memory,
+  change: RestoreChange & VisibleGroups,
+  nowMs: number,
+): FactChange[] {
   const { label, places, revision, terms, ifRevision, groups } = change;
   const values = places.flatMap((place) => seenValues(valuesOf(memory, { place, label }, nowMs), groups));
   const found = values.find((fact) => fact.revision === revision);
@@ -44,7 +48,7 @@ export function restoreSteps(memory: Memory, change: RestoreChange & Seen, nowMs
 }
 
 /** Whose labels a caller sees. */
-interface Seen {
+interface VisibleGroups {
   readonly groups: Groups;
 }
 
@@ -59,7 +63,7 @@ function seenValues<V extends FactRecord | EarlierFact>(values: readonly V[], gr
 }
 
 /** What a label had at the moment. */
-interface Wanted extends FactName {
+interface FactAtMoment extends FactName {
   readonly fact: FactRecord | EarlierFact;
   /** What the label was, where that has changed since. */
   readonly former: FormerLabel | undefined;
@@ -73,14 +77,20 @@ interface Wanted extends FactName {
  */
 export function* rollbackSteps(
   memory: Memory,
-  { toMs, partial, dryRun, groups, unchangedSinceMs = Number.POSITIVE_INFINITY }: RollbackChange & Seen,
+  {
+    toMs,
+    partial,
+    dryRun,
+    groups,
+    unchangedSinceMs = Number.POSITIVE_INFINITY,
+  }: RollbackChange & VisibleGroups,
   by: Pick<Step, "author" | "nowMs">,
 ): Sliced<Steps> {
   const { nowMs } = by;
   const unreached: FactName[] = [];
   const changedSince: FactName[] = [];
   const names = new Map<string, FactName>();
-  const wanted = new Map<string, Wanted>();
+  const wanted = new Map<string, FactAtMoment>();
   for (const { place, label } of memory.names) {
     yield;
     if (!groups.has(label)) continue;

@@ -6,24 +6,18 @@ import { type AccountView, type AuditFilter, fetchAudit } from "../api/admin.ts"
 import { DataTable } from "../parts/data-table.tsx";
 import { Button, SelectField, TextField } from "../parts/fields.tsx";
 import { countText, minuteText } from "../parts/format.ts";
-import { useQuery } from "../parts/hooks.ts";
+import { usePages } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
 
 const EVERYTHING: AuditFilter = { account: "", user: "", operation: "", since: "", until: "" };
 
 export function AuditSection({ accounts }: { readonly accounts: readonly AccountView[] }) {
   const [filter, setFilter] = useState(EVERYTHING);
-  const [entries, setEntries] = useState<readonly AuditedChange[]>();
-  const [next, setNext] = useState<string | null>(null);
-  const { busy, error, query } = useQuery();
-  const show = (cursor?: string) =>
-    query(
-      () => fetchAudit(filter, cursor),
-      (page) => {
-        setEntries(cursor === undefined ? page.entries : [...(entries ?? []), ...page.entries]);
-        setNext(page.next_cursor);
-      },
-    );
+  const pages = usePages(
+    (cursor) => fetchAudit(filter, cursor),
+    (page) => page.entries,
+  );
+  const { items: entries, next, busy, error, show } = pages;
   useEffect(() => {
     show();
   }, []);

@@ -2,11 +2,10 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
-import type { UsersAnswer } from "../../contract/answers.ts";
 import type { PageClient } from "../api/memory.ts";
 import { Button, TextField } from "../parts/fields.tsx";
 import { countText } from "../parts/format.ts";
-import { useQuery } from "../parts/hooks.ts";
+import { usePages } from "../parts/hooks.ts";
 import { Card, ErrorNotice, Loading } from "../parts/layout.tsx";
 import { timeAgo } from "./times.tsx";
 
@@ -21,17 +20,11 @@ const TYPING_MS = 150;
 
 export function UserPicker({ api, canWrite, onUser }: UserPickerProps) {
   const [prefix, setPrefix] = useState("");
-  const [users, setUsers] = useState<UsersAnswer["users"]>();
-  const [next, setNext] = useState<string | null>(null);
-  const { busy, error, query, cancel } = useQuery();
-  const show = (cursor?: string) =>
-    query(
-      () => api.users({ prefix: prefix || undefined, cursor }),
-      (page) => {
-        setUsers(cursor === undefined ? page.users : [...(users ?? []), ...page.users]);
-        setNext(page.next_cursor);
-      },
-    );
+  const pages = usePages(
+    (cursor) => api.users({ prefix: prefix || undefined, cursor }),
+    ({ users }) => users,
+  );
+  const { items: users, next, busy, error, show, cancel } = pages;
   useEffect(() => {
     // What was asked for the letters before is not wanted any more.
     cancel();

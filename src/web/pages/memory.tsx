@@ -37,7 +37,7 @@ function MemoryPage() {
     forgetFolds();
     setVisitor(undefined);
   };
-  if (visitor !== undefined) return <Chosen visitor={visitor} onLeave={leave} />;
+  if (visitor !== undefined) return <ChosenMemory visitor={visitor} onLeave={leave} />;
   if (BASE === "")
     return <KeyForm button="Open the memory" onKey={(key) => enter(pageClient({ key }), grantCalls(key))} />;
   if (error === undefined) return <Loading tall />;
@@ -52,7 +52,13 @@ function MemoryPage() {
   );
 }
 
-function Chosen({ visitor, onLeave }: { readonly visitor: MemoryVisitor; readonly onLeave: () => void }) {
+function ChosenMemory({
+  visitor,
+  onLeave,
+}: {
+  readonly visitor: MemoryVisitor;
+  readonly onLeave: () => void;
+}) {
   const { api, grants, usage } = visitor;
   const bound = usage.user;
   const [memory, setMemory] = useState<Memory | undefined>(() => memoryIn(location.hash, bound));

@@ -88,6 +88,25 @@ export function useQuery(): {
   };
 }
 
+/** A list that is read page by page: `show()` begins it anew, `show(next)` goes on where the last page ended. */
+export function usePages<Item, Page extends { readonly next_cursor: string | null }>(
+  ask: (cursor?: string) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+) {
+  const [items, setItems] = useState<readonly Item[]>();
+  const [next, setNext] = useState<string | null>(null);
+  const { query, ...state } = useQuery();
+  const show = (cursor?: string) =>
+    query(
+      () => ask(cursor),
+      (page) => {
+        setItems([...(cursor === undefined ? [] : (items ?? [])), ...itemsOf(page)]);
+        setNext(page.next_cursor);
+      },
+    );
+  return { ...state, items, next, show };
+}
+
 /**
  * The answer to the question of the present inputs. Only one question is open at a time. Of the questions that arrive
  * meanwhile only the newest is asked, so a slider asks as often as it gets answers. Undefined from `ask` means no question.

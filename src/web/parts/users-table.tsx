@@ -5,11 +5,9 @@ import type { ReceiptedErasureAnswer, UsersAnswer } from "../../contract/answers
 import { DataTable } from "./data-table.tsx";
 import { Button, ConfirmButton, TextField } from "./fields.tsx";
 import { countText, memoryHash, minuteText } from "./format.ts";
-import { useAction, useQuery } from "./hooks.ts";
+import { useAction, usePages } from "./hooks.ts";
 import { ErrorNotice, Loading } from "./layout.tsx";
 import { ReceiptNotice } from "./receipt-notice.tsx";
-
-type Users = UsersAnswer["users"];
 
 interface UsersTableProps {
   readonly account: string;
@@ -25,19 +23,13 @@ const PROJECTS_MAX = 8;
 
 export function UsersTable({ account, ask, linked = false, erase }: UsersTableProps) {
   const [prefix, setPrefix] = useState("");
-  const [users, setUsers] = useState<Users>();
-  const [next, setNext] = useState<string | null>(null);
   const [erased, setErased] = useState<ReceiptedErasureAnswer>();
-  const { busy, error, query } = useQuery();
+  const pages = usePages(
+    (cursor) => ask(prefix, cursor),
+    (page) => page.users,
+  );
+  const { items: users, next, busy, error, show } = pages;
   const { error: refusal, run } = useAction();
-  const show = (cursor?: string) =>
-    query(
-      () => ask(prefix, cursor),
-      (page) => {
-        setUsers(cursor === undefined ? page.users : [...(users ?? []), ...page.users]);
-        setNext(page.next_cursor);
-      },
-    );
   useEffect(() => {
     show();
   }, []);
@@ -85,7 +77,7 @@ export function UsersTable({ account, ask, linked = false, erase }: UsersTablePr
                   {
                     name: "Erase",
                     class: "whole",
-                    cell: ({ user_id }: Users[number]) => (
+                    cell: ({ user_id }: UsersAnswer["users"][number]) => (
                       <ConfirmButton
                         label="Erase"
                         what={`everything of ${user_id}, which cannot be undone`}
