@@ -19,7 +19,7 @@ import {
 import { escapeText } from "./escaped-text.ts";
 import { sanitizeValue } from "./secrets.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel, writableText } from "./tool-labels.ts";
-import { given, type JsonObject, listedFact, shownRevision } from "./tool-texts.ts";
+import { given, type JsonObject, listedFact, recalledFacts, shownRevision } from "./tool-texts.ts";
 import {
   errorCodeOf,
   forgottenLine,
@@ -144,8 +144,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     annotations: READS,
     async run(memory, userId, input, options) {
       if (typeof input.label !== "string") {
-        const { facts } = await memory.facts(userId, reading(options));
-        return { facts: facts.map(listedFact) };
+        return recalledFacts((await memory.facts(userId, reading(options))).facts);
       }
       const label = textIn(input, "label");
       try {

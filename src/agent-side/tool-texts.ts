@@ -79,3 +79,17 @@ export function shownRevision(revision: HistoryAnswer["revisions"][number]): Jso
 export function given(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
+
+/** Of labels and values in an answer with all facts: no model reads more at once. */
+const RECALLED_LENGTH_MAX = 256 * 1024;
+
+/** All facts; where they are too long together, those that come first, and the labels of the others. */
+export function recalledFacts(facts: readonly ListedFact[]): JsonObject {
+  let length = 0;
+  const told = facts.filter(({ label, value }) => {
+    length += label.length + value.length;
+    return length <= RECALLED_LENGTH_MAX;
+  });
+  const others = facts.slice(told.length).map(({ label }) => label);
+  return { facts: told.map(listedFact), ...(others.length === 0 ? {} : { other_labels: others }) };
+}

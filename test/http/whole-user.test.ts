@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { ANSWER_BYTES_MAX } from "../../src/http/request/long-answers.ts";
 import { lineImporter } from "../../src/memory/transfer.ts";
 import { rowsOf } from "../fixtures/fields.ts";
 import { o200kCounter } from "../fixtures/o200k.ts";
 import { problemCode, sharedRunning, startPortless } from "./running-service.ts";
 
+const PAST = { revision: 1, ordinal: 1, updatedAtMs: 1, sinceMs: 1, writtenBy: null, sessionId: null };
 const ADMIN_TOKEN = "admin-token-for-tests";
 const PROJECT = "loom-3f2a9c81d04e";
 
@@ -56,6 +58,29 @@ test("a bound key exports its own user, and no other; of a user without facts th
   const nobody = await running.call("GET", "/users/export?user_id=nobody");
   assert.deepEqual([nobody.status, /"kind":"user"/.test(nobody.text)], [200, false]);
   assert.equal(problemCode(await running.call("GET", "/users/export?user_id=")), "400 invalid_request");
+});
+
+test("long lists of facts come as they are read, and a text above 4 MiB arrives whole", async () => {
+  const key = await running.newKey("wide");
+  const { store } = running.service.core;
+  for (const place of ["", "loom", "loom/x"]) {
+    const lives = Array.from({ length: 900 }, (_, i) => ({
+      place,
+      label: `WIDE.fact_${place.length}_${i}`,
+      free: { make: true },
+      values: [{ ...PAST, value: `${i} 👍${'"'.repeat(1000)}` }],
+    }));
+    const changes = [{ kind: "import", lives } as const];
+    await store.write({ account: "wide", userId: "ada", changes, places: [], nowMs: Date.now() });
+  }
+  const of = (path: string) => running.call("GET", `${path}?user_id=ada&project=loom/x`, { key });
+  const { json } = await of("/facts");
+  assert.deepEqual([json.channel_count, json.facts.length], [2700, 2700]);
+  const labels = new Set(json.facts.map(({ label }: { label: string }) => label));
+  assert.equal(labels.size, 2700);
+  const context = await running.call("GET", "/context?user_id=ada&project=loom/x&include=index", { key });
+  assert.ok(Buffer.byteLength(context.text) > ANSWER_BYTES_MAX);
+  for (const { value } of json.facts) assert.ok(context.json.plain_index.includes(value));
 });
 
 test("with details a context tells how full its block is, what has no room, and the tokens of what it says", async (context) => {

@@ -1,10 +1,10 @@
 /** What a handler answers where it is not plain JSON with status 200, and how an answer leaves. */
 
 import { type IncomingMessage, ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
-import { pipeline } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { quotaWindow } from "../../memory/quota.ts";
 import type { Call } from "./call.ts";
+import { ANSWER_BYTES_MAX, textParts } from "./long-answers.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -69,8 +69,9 @@ export function sendAnswer(response: ServerResponse, { status, headers, body }: 
     const sizeBytes = Buffer.byteLength(body);
     headers.push("content-length", String(sizeBytes));
     response.writeHead(status, headers);
+    if (sizeBytes > ANSWER_BYTES_MAX) pipeline(Readable.from(textParts(body)), response, () => {});
     // As many bytes as characters: plain ASCII, which needs no encoding.
-    response.end(body, sizeBytes === body.length ? "latin1" : "utf8");
+    else response.end(body, sizeBytes === body.length ? "latin1" : "utf8");
   } else if (body === undefined || Buffer.isBuffer(body)) {
     if (body !== undefined) headers.push("content-length", String(body.length));
     response.writeHead(status, headers).end(body);

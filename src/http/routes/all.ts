@@ -37,7 +37,7 @@ export function allRoutes({ services, sessions, recent, answers, pages }: RouteO
   const readiness = new Readiness(services);
   const handlers: Handlers = {
     ...factRoutes(),
-    ...recallRoutes(contexts),
+    ...recallRoutes(contexts, answers),
     ...userRoutes(answers, services.receipts),
     ...eventRoutes(services, answers),
     ...projectRoutes(),

@@ -1,19 +1,22 @@
 /** What is read: GET /context, /decode, /decode/model, /facts, /facts/find and /facts/history. And blocks: POST /flush and /read. */
 
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { andThen } from "../../base/maybe-promise.ts";
-import { inSlices } from "../../base/slices.ts";
+import { atOnce, inSlices } from "../../base/slices.ts";
 import type { ContextAnswer } from "../../contract/answers.ts";
 import { type Include, readContext, type UserContext } from "../../memory/context.ts";
 import { type DecodedFact, decodeFact, decodeThroughModel } from "../../memory/decode.ts";
-import { listFacts } from "../../memory/facts.ts";
+import { type DescribedFact, listFacts } from "../../memory/facts.ts";
 import { FOUND_DEFAULT, findUserFacts } from "../../memory/find.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { factHistory } from "../../memory/history.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
 import type { TokenCounts } from "../../memory/token-count.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
+import type { ByteBudget } from "../request/byte-budget.ts";
 import { type Call, requesterOf } from "../request/call.ts";
+import { jsonParts, LIST_PART } from "../request/long-answers.ts";
 import { hasEntity, isTrue, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import {
@@ -29,7 +32,10 @@ import {
 import { fittedContext, oldMonth } from "./context-budget.ts";
 import { findAnswer, historyAnswer } from "./life-mapping.ts";
 
-export function recallRoutes(contexts: ContextAnswers) {
+/** What is held of a long list before its first part is made. */
+const HELD_FIRST = 2 ** 20;
+
+export function recallRoutes(contexts: ContextAnswers, answers: ByteBudget) {
   const decodeModel: Handlers["decodeModel"] = async (call) => {
     const { user_id: userId, label, project, details } = call.query;
     const input = { userId, label, project };
@@ -54,7 +60,12 @@ export function recallRoutes(contexts: ContextAnswers) {
       const person = { userId, project };
       const { caller, memory } = call;
       const facts = await listFacts(memory, caller.account, person, { details: isTrue(details) });
-      return inSlices(factsAnswer(userId, facts, project), () => memory.turns.next(caller.account));
+      const turn = () => memory.turns.next(caller.account);
+      if (facts.length <= LIST_PART) return inSlices(factsAnswer(userId, facts, project), turn);
+      const hold = (bytes: number) => call.holdAnswer(answers, bytes);
+      // Where there is no room at all, that is the answer.
+      hold(HELD_FIRST);
+      return new Answer(Readable.from(factParts(userId, facts, project, hold)), { type: JSON_TYPE });
     },
 
     async find(call) {
@@ -88,6 +99,19 @@ export function recallRoutes(contexts: ContextAnswers) {
       return readAnswer(userId, await readPresentedBlock(call.memory, requesterOf(call, call.caller), input));
     },
   } satisfies Partial<Handlers>;
+}
+
+function factParts(
+  userId: string,
+  all: readonly DescribedFact[],
+  project: string | undefined,
+  hold: (bytes: number) => void,
+): AsyncGenerator<string> {
+  const answerOf = (some: readonly DescribedFact[]) => atOnce(factsAnswer(userId, some, project));
+  const part = (start: number, end: number) => answerOf(all.slice(start, end)).facts;
+  const { facts: _, ...rest } = answerOf([]);
+  const list = { name: "facts", length: all.length, part };
+  return jsonParts({ ...rest, channel_count: all.length }, [list], hold);
 }
 
 function contextRoute(contexts: ContextAnswers): Handlers["context"] {

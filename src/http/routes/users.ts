@@ -21,6 +21,7 @@ import { exportLines } from "../../memory/transfer.ts";
 import { listUsers } from "../../memory/users.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
+import { jsonParts, LIST_PART, PARTS_IN_FLIGHT } from "../request/long-answers.ts";
 import { isTrue } from "../request/preferences.ts";
 import { cursorOf, momentIn, textOfCursor, wrongCursor } from "../request/query.ts";
 import type { Handlers } from "../request/route.ts";
@@ -30,10 +31,6 @@ import { changesAnswer, leftAnswer, receiptAnswer, rollbackAnswer, usersAnswer }
 const PAGE = 50;
 /** From this length on an export is a stream that waits for its reader. */
 const EXPORT_LENGTH = 512 * 1024;
-/** Changes of an answer that are made in one go. */
-const PIECE = 256;
-/** One that the reader takes, and the next. */
-const PIECES_IN_FLIGHT = 2;
 
 export function userRoutes(answers: ByteBudget, receipts: Receipts) {
   return {
@@ -55,7 +52,7 @@ export function userRoutes(answers: ByteBudget, receipts: Receipts) {
       const input = rollbackInput(call.body);
       call.sessionId = input.sessionId;
       const result = await rollBack(call.memory, call.caller, input);
-      const hold = (bytes: number) => call.holdAnswer(answers, PIECES_IN_FLIGHT * bytes);
+      const hold = (bytes: number) => call.holdAnswer(answers, bytes);
       return rollbackResponse(result, input.dryRun === true, hold);
     },
 
@@ -83,7 +80,7 @@ export function userRoutes(answers: ByteBudget, receipts: Receipts) {
       for (let next = await lines.next(); !next.done; next = await lines.next()) {
         begin += `${JSON.stringify(next.value)}\n`;
         if (begin.length < EXPORT_LENGTH) continue;
-        call.holdAnswer(answers, PIECES_IN_FLIGHT * begin.length);
+        call.holdAnswer(answers, PARTS_IN_FLIGHT * begin.length);
         return new Answer(
           Readable.from(restOf(begin, lines, (bytes) => call.holdAnswer(answers, bytes))),
           terms,
@@ -130,32 +127,16 @@ function rollbackResponse(
   hold: (bytes: number) => void,
 ): Answer<RollbackAnswer> {
   const { used } = result;
-  if (result.changes.length <= PIECE) return Answer.json(rollbackAnswer(result, isDryRun), { used });
-  return new Answer(Readable.from(rollbackPieces(result, isDryRun, hold)), { type: JSON_TYPE, used });
-}
-
-/** The JSON of an answer with many changes, which is made as its reader takes it. */
-async function* rollbackPieces(
-  result: RollbackResult,
-  isDryRun: boolean,
-  hold: (bytes: number) => void,
-): AsyncGenerator<string> {
+  if (result.changes.length <= LIST_PART) return Answer.json(rollbackAnswer(result, isDryRun), { used });
   const answerWith = (part: Partial<RollbackResult>) =>
     rollbackAnswer({ ...result, changes: [], unreached: [], ...part }, isDryRun);
   const { changes: _, unreached: __, ...rest } = answerWith({});
-  yield JSON.stringify(rest).slice(0, -1);
-  for (const name of ["changes", "unreached"] as const) {
-    yield `,"${name}":[`;
-    for (let i = 0; i < result[name].length; i += PIECE) {
-      await othersTurn();
-      const part = answerWith({ [name]: result[name].slice(i, i + PIECE) })[name];
-      const text = (i === 0 ? "" : ",") + JSON.stringify(part).slice(1, -1);
-      hold(text.length);
-      yield text;
-    }
-    yield "]";
-  }
-  yield "}";
+  const lists = (["changes", "unreached"] as const).map((name) => ({
+    name,
+    length: result[name].length,
+    part: (start: number, end: number) => answerWith({ [name]: result[name].slice(start, end) })[name],
+  }));
+  return new Answer(Readable.from(jsonParts(rest, lists, hold)), { type: JSON_TYPE, used });
 }
 
 /** The rest of a long export, which is made as its reader takes it. */
@@ -169,7 +150,7 @@ async function* restOf(
     // A reader that takes everything at once would leave no time for others.
     await othersTurn();
     const text = `${JSON.stringify(line)}\n`;
-    hold(PIECES_IN_FLIGHT * text.length);
+    hold(PARTS_IN_FLIGHT * text.length);
     yield text;
   }
 }

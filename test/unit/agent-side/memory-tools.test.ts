@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MEMORY_TOOLS, toolsFor } from "../../../src/agent-side/memory-tools.ts";
-import { toolErrorText, toolResultText } from "../../../src/agent-side/tool-texts.ts";
+import { recalledFacts, toolErrorText, toolResultText } from "../../../src/agent-side/tool-texts.ts";
 import { mcpWriter, writerName } from "../../../src/agent-side/written-by.ts";
 import { directMemory } from "../../../src/mcp/direct-memory.ts";
 import { fieldsOf, rowsOf } from "../../fixtures/fields.ts";
@@ -56,6 +56,24 @@ test("where the person has a command, the line names it, with the project of wha
   assert.equal(shown.value, hostile);
   assert.equal(toolResultText(shown), shown.result);
   assert.equal(toolResultText({ label: "USER.os", value: null }), '{"label":"USER.os","value":null}');
+});
+
+test("recall tells of as many facts as a model can read, and the labels of the others", () => {
+  const updated_at = "2026-11-16T12:00:00Z";
+  const facts = Array.from({ length: 300 }, (_, i) => ({
+    label: `OWN.fact_${i}`,
+    value: "x".repeat(1024),
+    updated_at,
+  }));
+  const { facts: told, other_labels: others } = recalledFacts(facts) as {
+    facts: { label: string }[];
+    other_labels: string[];
+  };
+  assert.equal(told.length, 253);
+  assert.deepEqual(
+    [...told.map(({ label }) => label), ...others],
+    facts.map(({ label }) => label),
+  );
 });
 
 test("recall reads one fact, all, or none; what is forgotten can be restored, unless it is forgotten for good", async (context) => {
