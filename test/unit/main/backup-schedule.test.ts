@@ -179,7 +179,10 @@ test("a list that was empty when the backup was made, and is elsewhere now, is r
   renameSync(list, moved);
   const restored = ["--data", join(folder, "restored"), "--erasures", moved];
   const { out } = await run("backup", "restore", join(backups, names()[0]), ...restored);
-  assert.match(out, /1 erasure since .*\nthe list at (\S+) was empty when the backup was made, so the moments/);
+  assert.match(
+    out,
+    /1 erasure since .*\nthe list at (\S+) was empty when the backup was made, so the moments/,
+  );
   assert.ok(out.includes(list) && !out.includes("with --erasures"), out);
 });
 
