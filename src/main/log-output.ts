@@ -8,6 +8,9 @@ import { write, writeSync } from "node:fs";
 const STANDARD_ERROR = 2;
 const KEPT_BYTES_MAX = 2 ** 20;
 const RETRY_MS = 1_000;
+/** A pipe is full until its reader goes on, which is soon: what is logged meanwhile must find room. */
+const FULL_RETRY_MS = 10;
+const EXIT_WAIT_MS = 500;
 
 /** What is written to, as `fs` has it. */
 interface LogFile {
@@ -50,14 +53,18 @@ export class LogOutput {
 
   #writeNext(): void {
     this.#isWriting = true;
-    const bytes = Buffer.concat(this.#kept);
+    const bytes = this.#kept.length === 1 ? this.#kept[0] : Buffer.concat(this.#kept);
     this.#kept = [bytes];
     this.#file.write(bytes, (error, written) => {
       this.#isWriting = false;
       this.#take(error === null ? written : 0);
-      if (error !== null) this.#retry = setTimeout(() => this.#tryAgain(), RETRY_MS).unref();
+      if (error !== null) this.#retryIn(isFull(error) ? FULL_RETRY_MS : RETRY_MS);
       else if (this.#kept.length > 0) this.#writeNext();
     });
+  }
+
+  #retryIn(ms: number): void {
+    this.#retry = setTimeout(() => this.#tryAgain(), ms).unref();
   }
 
   #tryAgain(): void {
@@ -76,15 +83,25 @@ export class LogOutput {
     this.#leftOut = 0;
   }
 
-  /** At the end of the process, behind what is being written: as much as can be written at once. */
+  /** At the end of the process, behind what is being written: as much as can be written soon. */
   #writeRest(): void {
     if (this.#isWriting) this.#kept.shift();
-    try {
-      while (this.#kept.length > 0) this.#take(this.#file.writeSync(this.#kept[0]));
-    } catch {
-      // Nobody can be told.
+    const endMs = performance.now() + EXIT_WAIT_MS;
+    while (this.#kept.length > 0) {
+      try {
+        this.#take(this.#file.writeSync(this.#kept[0]));
+      } catch (error) {
+        // Nobody can be told.
+        if (!isFull(error) || performance.now() >= endMs) return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_RETRY_MS);
+      }
     }
   }
+}
+
+/** Of a pipe that does not wait: its reader is behind. */
+function isFull(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "EAGAIN";
 }
 
 function leftOutLine(count: number): string {

@@ -50,6 +50,7 @@ const ACCOUNTS_MAX = 1_000;
 const STREAMS_MAX = 1_024;
 /** Servers of an account that wait for a visit. */
 const IDLE_SERVERS_MAX = 4;
+const LISTEN = "subscriptions/listen";
 const SESSION_HEADER = "mcp-session-id";
 const SESSION_NOT_FOUND = -32_001;
 const INVALID_PARAMS = -32_602;
@@ -65,8 +66,8 @@ const TOGETHER_MS = 100;
 export class McpHttp implements McpEndpoint {
   readonly #options: McpHttpOptions;
   readonly #accounts = new BoundedCache<Promise<AccountEntry>>({ entriesMax: ACCOUNTS_MAX });
-  /** The visits that are being answered. */
-  readonly #open = new Set<AbortController>();
+  /** Of those who listen: any other visit ends with its answer. */
+  readonly #streams = new Set<AbortController>();
 
   constructor(options: McpHttpOptions) {
     this.#options = options;
@@ -78,7 +79,7 @@ export class McpHttp implements McpEndpoint {
     const account = await this.#accountOf(caller.account, seen);
     await seen.turns.next(caller.account);
     const controller = new AbortController();
-    this.#open.add(controller);
+    if (isListening(request.method, body)) this.#streams.add(controller);
     const watch = (user: string) => {
       const { ready, stop } = seen.events.listen(caller.account, user, account.tell);
       account.pendingStarts.add(user, ready);
@@ -88,7 +89,7 @@ export class McpHttp implements McpEndpoint {
     // A stream ends with its key.
     const releases = [this.#options.watch(caller, () => controller.abort())];
     const end = () => {
-      this.#open.delete(controller);
+      this.#streams.delete(controller);
       // Before the signal, which also ends the server's connection: one that is cut off is not used again.
       for (const release of releases.splice(0)) release();
       controller.abort(OVER);
@@ -143,7 +144,7 @@ export class McpHttp implements McpEndpoint {
 
   /** Ends the streams. */
   close(): void {
-    for (const controller of this.#open) controller.abort();
+    for (const controller of this.#streams) controller.abort();
   }
 
   /** Who sees other groups of labels is told of other changes. */
@@ -327,8 +328,7 @@ function subscriptionsOf(
 function listenedOf(body: unknown, boundUser: string | undefined): { users: string[]; body: unknown } {
   const { params } = (body ?? {}) as { params?: { notifications?: { resourceSubscriptions?: unknown } } };
   const uris = params?.notifications?.resourceSubscriptions;
-  if (methodOf(body) !== "subscriptions/listen" || !Array.isArray(uris) || !uris.every(isText))
-    return { users: [], body };
+  if (methodOf(body) !== LISTEN || !Array.isArray(uris) || !uris.every(isText)) return { users: [], body };
   const watched = new Set(uris.flatMap((uri) => watchableUser(uri, boundUser) ?? []));
   const users = [...watched].slice(0, WATCHED_MAX);
   const others = uris.filter((uri) => userOfUri(uri) === undefined);
@@ -345,6 +345,10 @@ function clientNameIn(body: unknown): string | undefined {
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
+}
+
+function isListening(method: string, body: unknown): boolean {
+  return method === "GET" || methodOf(body) === LISTEN;
 }
 
 function methodOf(body: unknown): unknown {

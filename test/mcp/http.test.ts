@@ -1,7 +1,9 @@
 /** /mcp on a real service, with the official clients of both generations. */
 
 import assert from "node:assert/strict";
-import { type IncomingHttpHeaders, request } from "node:http";
+import { rmSync } from "node:fs";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -230,6 +232,44 @@ test("a service that stops does not wait for those who listen", async () => {
   assert.ok(performance.now() - startMs < 30_000, `${performance.now() - startMs} ms`);
   assert.ok(["graceful", "remote"].includes(await subscription.closed));
   await client.close().catch(() => {});
+});
+
+test("a service that stops answers calls under way and those that come on their connections, and says that these end", async () => {
+  const settings = { SIDEBAND_SHUTDOWN_S: "60", SIDEBAND_BLOCK_WORKERS: "1" };
+  const stopping = await startRunning(settings, undefined, { warm: false });
+  const { store, metrics } = stopping.service.core;
+  const values = Array.from({ length: 12 }, (_, channel) => [channel, `fact number ${channel}`] as const);
+  await store.write({ ...viewOf("ada", "acme", { nowMs: Date.now() }), changes: changesOf(values) });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const call = (name: string, given: object) => {
+    const headers = {
+      authorization: `Bearer ${stopping.key}`,
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": "2025-06-18",
+    };
+    const params = { name, arguments: given };
+    return new Promise<{ connection: string | undefined; said: string }>((resolve, reject) => {
+      request(
+        `${stopping.url}/mcp?user_id=ada&include=both`,
+        { method: "POST", agent, headers },
+        (response) =>
+          text(response).then((said) => resolve({ connection: response.headers.connection, said }), reject),
+      )
+        .on("error", reject)
+        .end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
+    });
+  };
+  const underWay = call("flush", {});
+  await until(() => metrics.value("sideband_block_queue_depth", 'kind="code"') > 0);
+  const closed = stopping.service.close(60_000);
+  assert.match((await underWay).said, /"result"/);
+  const last = await call("recall", { label: "USER.name" });
+  assert.match(last.said, /"result"/);
+  assert.equal(last.connection, "close");
+  await closed;
+  agent.destroy();
+  rmSync(stopping.folder, { recursive: true });
 });
 
 test("/mcp is closed to pages of other sites and to foreign names, and open to allowed origins", async () => {

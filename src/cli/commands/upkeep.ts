@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { momentOf } from "../../base/clock.ts";
 import type { Config } from "../../config.ts";
 import { readBackupNote, requireBackup, restoreBackup } from "../../main/backup.ts";
-import { ERASURES_FILE, erasedSince, listBehind } from "../../main/erasure-list.ts";
+import { ERASURES_FILE, erasedSince, type ListPosition, listBehind } from "../../main/erasure-list.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { hasMasterKey, missingMasterKey } from "../../main/secrets.ts";
 import { type Call, type Command, defineCommand, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
@@ -111,13 +111,17 @@ function erasuresFor(backup: string, named: string | undefined, { erasures, back
   }
   const { madeMs, position } = note;
   const lines = erasedSince(paths, madeMs, position);
-  const isFound = paths.some((path) => listBehind(path, position) !== undefined);
-  const doubt =
-    position === undefined || isFound
-      ? ""
-      : `\nnone of these has what was noted before the backup, so the moments in them count alone: name the list that was at ${position.path}, with --erasures`;
+  const isSure = position === undefined || paths.some((path) => listBehind(path, position) !== undefined);
+  const doubt = isSure ? "" : `\n${doubtText(position)}`;
   const told = `${counted(lines.length, "erasure")} since ${since} in ${paths.join(", ")}: the next start does them again before it answers${doubt}`;
   return { lines, told };
+}
+
+/** Where the moments in the lists count alone, which a wrong clock may have noted. */
+function doubtText({ path, bytes }: ListPosition): string {
+  return bytes === 0
+    ? `the list at ${path} was empty when the backup was made, so the moments in the one that was found count alone`
+    : `none of these has what was noted before the backup, so the moments in them count alone: name the list that was at ${path}, with --erasures`;
 }
 
 export const backupEraseAgain: Command = defineCommand(

@@ -61,6 +61,8 @@ export function mcpRoutes({ mcp, limits, door, log, audit }: HttpServices): Rout
         audit.note(operation, sourceOf(call), { account: call.caller!.account, ...of }),
     });
     const body = response.body === null ? undefined : Readable.fromWeb(response.body as ReadableStream);
+    // Whether the connection is kept is not the protocol's to say.
+    response.headers.delete("connection");
     return new Answer(body, { status: response.status, headers: [...response.headers].flat() });
   };
   return METHODS.map((method) => ({

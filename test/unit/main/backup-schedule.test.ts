@@ -1,7 +1,7 @@
 /** Backups by a schedule, and that a restored backup forgets again whom the service had erased since. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readConfig } from "../../../src/config.ts";
@@ -167,6 +167,23 @@ test("what was erased after a backup is found by its place in the list, also whe
       /0 erasures .*\nnone of these has what was noted/,
     );
   }
+});
+
+test("a list that was empty when the backup was made, and is elsewhere now, is read by its moments, and nobody is asked for another", async (context) => {
+  const { folder, backups, core, close, schedule, names } = await setUp(context);
+  await core.store.write(write("ada", [[0, "Ada"]]));
+  await schedule.run();
+  await core.store.forgetUser("acme", "ada");
+  await close();
+  const [list, moved] = [backups, folder].map((place) => join(place, "erasures.list"));
+  renameSync(list, moved);
+  const restored = ["--data", join(folder, "restored"), "--erasures", moved];
+  const { out } = await run("backup", "restore", join(backups, names()[0]), ...restored);
+  assert.match(
+    out,
+    /1 erasure since .*\nthe list at (\S+) was empty when the backup was made, so the moments/,
+  );
+  assert.ok(out.includes(list) && !out.includes("with --erasures"), out);
 });
 
 test("who was being erased when a backup began is not in it", async (context) => {

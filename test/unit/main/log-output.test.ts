@@ -7,9 +7,10 @@ import { LogOutput } from "../../../src/main/log-output.ts";
 /** Takes up to `room` bytes at a time; without room it fails. */
 function smallFile({ mock }: TestContext) {
   mock.timers.enable({ apis: ["setTimeout"] });
-  const file = { text: "", room: Number.POSITIVE_INFINITY, isStuck: false };
+  const file = { text: "", room: Number.POSITIVE_INFINITY, isStuck: false, fullTimes: 0 };
   const take = (bytes: Buffer) => {
     if (file.room === 0) throw new Error("ENOSPC: no space left on device");
+    if (file.fullTimes-- > 0) throw Object.assign(new Error("try again"), { code: "EAGAIN" });
     const taken = bytes.subarray(0, file.room);
     file.text += taken;
     return taken.length;
@@ -62,6 +63,35 @@ test("what cannot be written is tried again, and what there is no room to keep i
   assert.deepEqual(written.slice(0, 4), [...Array(3).fill(line.trimEnd()), "last"]);
   const { count, msg } = JSON.parse(written[4]);
   assert.deepEqual([count, msg], [7, "lines of the log were left out: they could not be written"]);
+});
+
+test("a pipe whose reader was behind for a moment is written to again at once", async (t) => {
+  const { file, output, settle } = smallFile(t);
+  file.fullTimes = 3;
+  output.write("one\n");
+  for (let i = 0; i < 3; i++) {
+    await settle();
+    assert.equal(file.text, "");
+    t.mock.timers.tick(10);
+  }
+  await settle();
+  assert.equal(file.text, "one\n");
+});
+
+test("at the end of the process a reader that is behind is waited for, but not for long", async (t) => {
+  for (const [fullTimes, text] of [
+    [3, "one\n"],
+    [Number.POSITIVE_INFINITY, ""],
+  ] as const) {
+    const { file, output, settle, exit } = smallFile(t);
+    file.fullTimes = 1;
+    output.write("one\n");
+    await settle();
+    file.fullTimes = fullTimes;
+    exit();
+    assert.equal(file.text, text);
+    t.mock.reset();
+  }
 });
 
 test("at the end of the process the rest is written behind what is being written", (t) => {
