@@ -59,7 +59,8 @@ export interface Lost {
 export interface Undo {
   readonly undone: boolean;
   readonly calls: number;
-  readonly author: boolean;
+  /** Where it says who wrote: "history", "memory" or "nowhere". */
+  readonly author: string;
 }
 
 export interface Erase {
@@ -72,7 +73,12 @@ export interface Erase {
 
 export interface Tokens {
   readonly tools?: number;
+  /** With the smallest set that the documents name. */
+  readonly fewTools?: number;
   readonly prompt: Readonly<Record<string, number>>;
+  /** Of so many facts, those that the text has. */
+  readonly facts: Readonly<Record<string, number>>;
+  readonly labels?: false;
 }
 
 interface Install {
@@ -80,10 +86,14 @@ interface Install {
   readonly packages: number;
   readonly mb: number;
   readonly debian?: { readonly packages: number; readonly mb: number };
+  /** Sideband's as its README says it. */
+  readonly clone?: { readonly seconds: number; readonly packages: number; readonly mb: number };
 }
 
 interface Round {
+  /** In an empty folder, and on what is there then. */
   readonly startMs: number;
+  readonly againMs?: number;
   readonly write: Percentiles;
   readonly read: Percentiles;
   readonly restMb: number;
@@ -94,7 +104,7 @@ interface Percentiles {
   readonly p99: number;
 }
 
-interface Speed {
+export interface Speed {
   /** Of the process that opens a store, without the store. */
   readonly hostMb?: number;
   readonly rounds?: readonly Round[];
@@ -129,9 +139,21 @@ function columns<R>(measure: string, ...list: Column<R>[]): Plan["columns"] {
 const first = <R>(results: Results, measure: string) =>
   resultsOf<R>(results, measure, ...Object.keys(results.peers))[0];
 const found = (is: boolean) => (is ? "there" : "gone");
+/** Whether an answer waits for the disk, as the file of results says. */
+export function isSynced({ peers }: Results, id: string): boolean {
+  return !String(peers[id].durability).includes("not synced");
+}
+
 const yesOrNo = (is: boolean) => (is ? "yes" : "no");
 const keptOf = (name: string, of: (result: Writers) => Kept) =>
   share<Writers>(name, (result) => [of(result).kept, of(result).acknowledged])("more");
+
+/** Nothing is rounded to all or to none. */
+function percentOf(share: number): string {
+  if (share > 0 && share < 1) return "under 1 %";
+  if (share > 99 && share < 100) return "over 99 %";
+  return `${Math.round(share)} %`;
+}
 
 /** In per cent of all runs together. */
 function shareOfAll<R>(better: "more" | "less", part: (result: R) => number, whole: (result: R) => number) {
@@ -141,7 +163,7 @@ function shareOfAll<R>(better: "more" | "less", part: (result: R) => number, who
   };
   return {
     name: "of all",
-    text: (all: readonly R[]) => `${Math.round(of(all))} %`,
+    text: (all: readonly R[]) => percentOf(of(all)),
     score: (one: R) => (better === "less" ? of([one]) : -of([one])),
   };
 }
@@ -166,20 +188,58 @@ export const UNDONE = words<Undo>(
   ({ undone, calls }) => (undone ? `yes, ${count(calls)} calls` : "no"),
   ({ undone, calls }) => (undone ? calls : Number.POSITIVE_INFINITY),
 );
+const AUTHORS: Readonly<Record<string, string>> = {
+  history: "yes, of each value",
+  memory: "yes, of the last value",
+  nowhere: "no",
+};
 export const AUTHOR = words<Undo>(
   "its writer known",
-  ({ author }) => yesOrNo(author),
-  ({ author }) => Number(!author),
+  ({ author }) => AUTHORS[author] ?? author,
+  ({ author }) => Number(author === "nowhere"),
 );
 export const TOOLS: Column<Tokens> = {
   name: "tools and instructions",
   text: (all) => {
     const known = all.flatMap(({ tools }) => tools ?? []);
-    return known.length === 0 ? "none" : range(known);
+    const few = all.flatMap(({ fewTools }) => fewTools ?? []);
+    if (known.length === 0) return "none";
+    return range(known) + (few.length === 0 ? "" : `; ${range(few)} with the fewest`);
   },
   score: ({ tools }) => tools ?? Number.NaN,
 };
-export const promptOf = (facts: string) => least<Tokens>(`${facts} facts`, ({ prompt }) => prompt[facts]);
+/** A text that has fewer facts, or no labels, is shorter for that: it is not better. */
+export const promptOf = (wanted: string): Column<Tokens> => ({
+  name: `${wanted} facts`,
+  text: (all) => {
+    const held = all.map(({ facts }) => facts[wanted]);
+    const said = [
+      range(all.map(({ prompt }) => prompt[wanted])),
+      ...(Math.min(...held) < Number(wanted) ? [`${range(held)} of them`] : []),
+      ...(all.some(({ labels }) => labels === false) ? ["no labels"] : []),
+    ];
+    return said.join(", ");
+  },
+  score: ({ prompt, facts, labels }) =>
+    facts[wanted] < Number(wanted) || labels === false ? Number.NaN : prompt[wanted],
+});
+/** In words that cannot be taken for corruption. */
+export const STORED: Column<Values> = {
+  name: "stored and equal",
+  text: (all) => {
+    const sum = (of: (result: Values) => number) => all.reduce((total, one) => total + of(one), 0);
+    if (sum(({ values, equal }) => values - equal) === 0) return "all";
+    const rest = [
+      ...(sum(({ refused }) => refused) > 0 ? ["the rest refused"] : []),
+      sum(({ changed }) => changed) > 0
+        ? `${range(all.map(({ changed }) => changed))} changed`
+        : "none changed",
+      ...(sum(({ lost }) => lost) > 0 ? [`${range(all.map(({ lost }) => lost))} lost`] : []),
+    ];
+    return `${range(all.map(({ equal }) => equal))}; ${rest.join(", ")}`;
+  },
+  score: ({ equal }) => -equal,
+};
 export const EQUAL = most<Values>("equal", ({ equal }) => equal);
 
 const gone = (name: string, of: (result: Erase) => boolean) =>
@@ -188,18 +248,26 @@ const gone = (name: string, of: (result: Erase) => boolean) =>
     (result) => found(of(result)),
     (result) => Number(of(result)),
   );
-export const GONE_AFTER = gone("files, after its compaction", ({ filesAfter }) => filesAfter);
-export const LEFT_AFTER = words<Erase>("left", ({ filesAfter }) => (filesAfter ? "the value" : "nothing"));
+export const GONE_AFTER = gone("files, cleaned up", ({ filesAfter }) => filesAfter);
+/** @param cleans whether the memory has a call that cleans its files up */
+export const goneAfter = (cleans: boolean) =>
+  words<Erase>("once cleaned up", ({ files, filesAfter, answered, history }) => {
+    if (answered || history) return "still there, also in its history";
+    if (!filesAfter) return files ? "gone" : "gone at once";
+    return cleans ? "still there" : "still there: no call for it";
+  });
 
 /** The median of all rounds, its ratio to Sideband's, and the spread of that. */
-function timed(name: string, unit: string, of: (round: Round) => number): Column<Speed> {
-  const all = (speeds: readonly Speed[]) => speeds.flatMap(({ rounds = [] }) => rounds.map(of));
+function timed(name: string, unit: string, of: (round: Round) => number | undefined): Column<Speed> {
+  const all = (speeds: readonly Speed[]) =>
+    speeds.flatMap(({ rounds = [] }) => rounds.flatMap((round) => of(round) ?? []));
   return {
     name,
     text: (speeds, own) => {
       const numbers = all(speeds);
       if (numbers.length === 0) return "not timed";
       const base = median(all(own));
+      if (all(own).length === 0) return `${count(median(numbers))} ${unit}`;
       const ratio = (number: number) => (number / base).toLocaleString("en", { maximumSignificantDigits: 2 });
       const ends = [Math.min(...numbers), Math.max(...numbers)].map(ratio);
       return `${count(median(numbers))} ${unit}: ${ratio(median(numbers))} (${distinct(ends).join(" to ")})`;
@@ -208,14 +276,16 @@ function timed(name: string, unit: string, of: (round: Round) => number): Column
   };
 }
 
-export const WRITE_TIME: Column<Speed> = {
+/** With the durability beside it: a write that is not synced is no better for being faster. */
+export const writeTime = (isSynced: boolean): Column<Speed> => ({
   name: "write, median",
   text: (speeds) => {
     const times = writesOf(speeds);
-    return times.length === 0 ? "not timed" : `${count(Number(median(times).toPrecision(1)))} ms`;
+    if (times.length === 0) return "not timed";
+    return `${count(Number(median(times).toPrecision(1)))} ms${isSynced ? "" : ", not synced"}`;
   },
-  score: (speed) => median(writesOf([speed])),
-};
+  score: (speed) => (isSynced ? median(writesOf([speed])) : Number.NaN),
+});
 
 function writesOf(speeds: readonly Speed[]): number[] {
   return speeds.flatMap(({ rounds = [] }) => rounds.map(({ write }) => write.p50));
@@ -233,7 +303,7 @@ const PLANS: readonly Plan[] = [
     about: (results) => {
       const { addedInOne, inOne } = first<Writers>(results, "writers");
       return `${count(addedInOne.sent)} writers write ${count(inOne.sent / addedInOne.sent)} labels each, first through one process, then each through a process of its own on the same
-memory. Then each of them adds an item to one and the same label, in the memory's own way. What was answered as done should be there
+memory, without a pause. An edit of MEMORY.md replaces one string in the file as it is then, and is tried again where another has changed it. Then each of them adds an item to one and the same label, in the memory's own way. What was answered as done should be there
 afterwards: kept, of what was answered as done.`;
     },
     columns: columns<Writers>(
@@ -293,15 +363,18 @@ rest, nothing or a random part. Lost, of what was answered as done; with it how 
     title: "A wrong value undone",
     about:
       () => `A wrong value has replaced a right one, and nothing was prepared for that: does the right one come back, and is it known who wrote the wrong one?
-mcp-memory-keeper can go back to a checkpoint, if somebody made one before; a file in git can go back to a commit.`,
+mcp-memory-keeper can go back to a checkpoint, if somebody made one before; a file in git can go back to a commit, which names its author. Whoever writes has
+signed where the memory has a field for that. The name is looked for in its history and in all that it says of the fact. Code of your own could put a name, or an older value, into
+the values of Redis and PostgreSQL.`,
     columns: columns<Undo>("undo", UNDONE, AUTHOR),
+    ofPeer: ["how it is signed", "signs"],
   },
   {
     title: "A value erased",
     about:
       () => `A secret was written, replaced and erased by the memory's own call: who looks through its answers and its files, byte by byte, finds it there or
-finds it gone. "Older copy" is one of the folder that was made before the erasure. A file that is written anew each time has lost an erased text at once,
-and waits for no compaction.`,
+finds it gone. A history is asked for with the id that was known before. "Older copy" is one of the folder that was made before the erasure. A file that is written anew
+each time has lost an erased text at once, and waits for no compaction. mem0 and mcp-memory-keeper have no call that cleans up.`,
     columns: columns<Erase>(
       "erase",
       gone("answers, history", ({ answered, history }) => answered || history),
@@ -309,13 +382,13 @@ and waits for no compaction.`,
       GONE_AFTER,
       gone("older copy", ({ backup }) => backup),
     ),
-    ofPeer: ["its compaction", "compaction"],
+    ofPeer: ["how its files are cleaned up", "compaction"],
   },
   {
     title: "Values come back equal",
     about: (results) =>
-      `${count(first<Values>(results, "values").values)} values of all scripts, up to 1,024 bytes each, are written and read again. A value that is refused is not
-changed behind its writer's back.`,
+      `${count(first<Values>(results, "values").values)} values of all scripts, up to 1,024 bytes each, are written into 10 memories of 1,000 each, and read again. A value that is
+refused is not changed behind its writer's back.`,
     columns: columns<Values>(
       "values",
       EQUAL,
@@ -337,15 +410,17 @@ changed behind its writer's back.`,
     title: "Tokens",
     about:
       () => `Tokens (o200k) that a model reads: the tools and instructions of an MCP server, and the text that the memory gives of all it holds. Not all texts
-hold all facts: Sideband's section in a prompt has 800 tokens at most (\`SIDEBAND_CONTEXT_TOKENS\`), MEMORY.md is read to its 200th line, and mem0's
-memories are values without labels. A store without an MCP server has no tools of its own. Redis and PostgresStore have no text for
+hold all facts, and the cell says how many: Sideband's section in a prompt has 800 tokens at most (\`SIDEBAND_CONTEXT_TOKENS\`) and names the others, MEMORY.md is read to its 200th line,
+and mcp-memory-keeper cuts its answer. mem0's memories are values without labels. What is shorter for that is not marked as better. mcp-memory-keeper's documents name a
+smaller set of tools (\`TOOL_PROFILE=minimal\`). A store without an MCP server has no tools of its own. Redis and PostgresStore have no text for
 a prompt either: theirs is a line \`label: value\` for each fact, as your code would write it.`,
     columns: columns<Tokens>("tokens", TOOLS, ...["5", "40", "256"].map(promptOf)),
   },
   {
     title: "What is installed",
     about: () =>
-      "What npm puts into an empty folder, from its cache, without running the scripts of packages; beside it what Debian installs.",
+      `What npm puts into an empty folder, from its cache, without running the scripts of packages; beside it what Debian installs. Sideband is not on npm yet: its package is packed from a
+clone that is built already. The way of its README is a clone and \`npm ci\`, which also installs what the tests need and builds; that is the last column.`,
     columns: columns<Install>(
       "install",
       least("seconds", ({ seconds }) => seconds),
@@ -354,15 +429,28 @@ a prompt either: theirs is a line \`label: value\` for each fact, as your code w
       words("Debian's beside", ({ debian }) =>
         debian === undefined ? "none" : `${count(debian.packages)} packages, ${count(debian.mb)} MB`,
       ),
+      {
+        name: "as a clone",
+        text: (all) => {
+          const clones = all.flatMap(({ clone }) => clone ?? []);
+          if (clones.length === 0) return "none";
+          const [seconds, packages, mb] = (["seconds", "packages", "mb"] as const).map((each) =>
+            range(clones.map((clone) => clone[each])),
+          );
+          return `${seconds} s, ${packages} packages, ${mb} MB`;
+        },
+      },
     ),
   },
   {
     title: "Start and memory at rest",
     about: (results) =>
-      `${timesOf(results)} The start ends with the first answer; memory is that of all its processes.`,
+      `${timesOf(results)} A start ends with the first answer. The first one has an empty folder: Sideband makes its keys in it, PostgreSQL its cluster and its tables. The next one has what that left, and
+one fact. What is installed is there before. Memory is that of all its processes.`,
     columns: columns<Speed>(
       "speed",
-      timed("start", "ms", ({ startMs }) => startMs),
+      timed("first start", "ms", ({ startMs }) => startMs),
+      timed("next start", "ms", ({ againMs }) => againMs),
       timed("memory at rest", "MB", ({ restMb }) => restMb),
     ),
     more: (results) => {
