@@ -105,8 +105,11 @@ ${better.length === 0 ? "- nowhere" : better.map((line) => `- ${line}`).join("\n
 function betterThanOwn(results: Results): string[] {
   return comparisonTables(results).flatMap(({ title, head, rows }) => {
     const columns = head.slice(1).flatMap((name, i) => {
-      const ids = [...rows].filter(([, cells]) => cells[i].isBetter).map(([id]) => nameOf(results, id));
-      return ids.length === 0 ? [] : [`${name}: ${ids.join(", ")}`];
+      const others = [...rows].filter(([id]) => !id.startsWith("sideband"));
+      const better = others.filter(([, cells]) => cells[i].isBetter);
+      if (better.length === 0) return [];
+      const names = better.map(([id]) => nameOf(results, id)).join(", ");
+      return [`${name}: ${better.length === others.length ? "all others" : names}`];
     });
     return columns.length === 0 ? [] : [`${title}. ${columns.join("; ")}`];
   });
@@ -141,13 +144,14 @@ export function markdownTable({ head, rows }: { readonly head: Row; readonly row
 
 /** The columns of the table in README.md, with the memories of the file that each stands for; Sideband's have to agree. */
 export const README_PEERS: Readonly<Record<string, readonly string[]>> = {
-  "a file (CLAUDE.md, MEMORY.md)": ["notes-file"],
+  // The first, so that a narrow window shows it.
+  Sideband: ["sideband-mcp", "sideband-service"],
+  "a file of notes": ["notes-file"],
   Redis: ["redis"],
-  "PostgreSQL table (LangGraph PostgresStore)": ["langgraph"],
-  "MCP reference memory server": ["server-memory"],
+  "PostgreSQL table, by LangGraph": ["langgraph"],
+  "MCP reference server": ["server-memory"],
   "mcp-memory-keeper": ["memory-keeper"],
   "mem0 (model off)": ["mem0"],
-  Sideband: ["sideband-mcp", "sideband-service"],
 };
 
 /** The mark of a row of README.md that is measured. */
@@ -184,13 +188,7 @@ export function readmeRows(results: Results): Row[] {
     return [[`${MEASURED} ${name(firstOf<R>(measure))}`, ...cells]];
   };
   const orElse = (id: string, text: string) =>
-    text !== "no"
-      ? text
-      : id === FILE
-        ? "only with git"
-        : WITH_CODE.includes(id)
-          ? "if you write the code"
-          : text;
+    text !== "no" ? text : id === FILE ? "only with git" : WITH_CODE.includes(id) ? "by your code" : text;
   return [
     ARGUMENTS.compaction,
     ARGUMENTS.elsewhere,
@@ -202,17 +200,17 @@ export function readmeRows(results: Results): Row[] {
     ),
     ...measured<Writers>(
       "writers",
-      ({ addedInOne }) => `of the writes of ${count(addedInOne.sent)} processes at once, kept`,
+      ({ addedInOne }) => `writes of ${count(addedInOne.sent)} processes at once that are kept`,
       (id, cell) => {
         const kept = cell(KEPT_OF_MANY);
         if (id === SERVER) return `${kept}: whole file rewritten, no lock`;
         if (id !== FILE) return kept;
-        return `${kept} edited, ${boldCell(results, "writers", FILE_WHOLE, KEPT_OF_MANY)} rewritten whole: no lock`;
+        return `${kept} edited, ${boldCell(results, "writers", FILE_WHOLE, KEPT_OF_MANY)} rewritten whole; no lock`;
       },
     ),
     ...measured<Lost>(
       "power",
-      () => "of its answered writes, lost by a simulated loss of power",
+      () => "answered writes lost by a simulated loss of power",
       (_, cell) => cell(LOST_IN_ALL),
     ),
     ...measured<Speed>(
@@ -254,53 +252,53 @@ const WAYS = { "sideband-mcp": "MCP", "sideband-service": "HTTP" } as const;
 const ARGUMENTS = {
   compaction: [
     "there again after a compaction",
-    "yes: the host reads it again",
-    "if you write the code",
-    "if you write the code",
-    "if the agent asks",
-    "if the agent asks",
-    "if you write the code",
     "yes, by hooks; without hooks, if the agent asks",
+    "yes: the host reads it again",
+    "by your code",
+    "by your code",
+    "if the agent asks",
+    "if the agent asks",
+    "by your code",
   ],
   elsewhere: [
-    "the same in another tool, on another machine",
+    "in another tool, on another machine",
+    "yes; on another machine through a service",
     "by git, or copied by hand",
-    "if you write the code",
-    "if you write the code",
+    "by your code",
+    "by your code",
     "one file a machine",
     "one file a machine",
     "yes, through a server",
-    "yes; on another machine through a service",
   ],
   decides: [
     "who decides what is kept",
+    "you or the agent, word for word",
     "you or the agent",
     "your code",
     "your code",
     "the agent",
     "the agent",
-    "your code; with its model, the model",
-    "you or the agent, word for word",
+    "your code, or its model",
   ],
   meaning: [
     "finds by meaning",
+    "by label and words; by meaning with an [embedding service](docs/CONFIG.md) of yours",
     "no",
     "if you add vectors",
     "**with an embedder**",
     "no, by words",
     "no, by words and their parts",
     "**with an embedder**",
-    "by label and by words; by meaning with an [embedding service](docs/CONFIG.md) of yours",
   ],
   long: [
     "long texts",
-    "**yes**",
-    "**yes**",
-    "**yes**",
-    "**yes**",
-    "**yes**",
-    "**yes**",
     "no: 1,024 bytes a fact",
+    "**yes**",
+    "**yes**",
+    "**yes**",
+    "**yes**",
+    "**yes**",
+    "**yes**",
   ],
 };
 

@@ -198,15 +198,20 @@ export const AUTHOR = words<Undo>(
   ({ author }) => AUTHORS[author] ?? author,
   ({ author }) => Number(author === "nowhere"),
 );
-export const TOOLS: Column<Tokens> = {
+export const ALL_TOOLS: Column<Tokens> = {
   name: "tools and instructions",
   text: (all) => {
     const known = all.flatMap(({ tools }) => tools ?? []);
-    const few = all.flatMap(({ fewTools }) => fewTools ?? []);
-    if (known.length === 0) return "none";
-    return range(known) + (few.length === 0 ? "" : `; ${range(few)} with the fewest`);
+    return known.length === 0 ? "none" : range(known);
   },
   score: ({ tools }) => tools ?? Number.NaN,
+};
+const TOOLS: Column<Tokens> = {
+  ...ALL_TOOLS,
+  text: (all, own) => {
+    const few = all.flatMap(({ fewTools }) => fewTools ?? []);
+    return ALL_TOOLS.text(all, own) + (few.length === 0 ? "" : `; ${range(few)} with the fewest`);
+  },
 };
 /** A text that has fewer facts, or no labels, is shorter for that: it is not better. */
 export const promptOf = (wanted: string): Column<Tokens> => ({
