@@ -17,25 +17,23 @@ import {
 } from "./columns.ts";
 import {
   AUTHOR,
-  comparisonTables,
   type Erase,
   goneAfter,
   isSynced,
   KEPT_OF_MANY,
   LOST_IN_ALL,
   type Lost,
-  nameOf,
   promptOf,
   type Speed,
   STORED,
-  type Table,
   type Tokens,
   UNDONE,
   type Undo,
   type Values,
   type Writers,
   writeTime,
-} from "./measures.ts";
+} from "./counted.ts";
+import { comparisonTables, nameOf, type Table } from "./measures.ts";
 import { documentPictures } from "./pictures.ts";
 
 type Row = readonly string[];

@@ -6,18 +6,18 @@
 import type { Results } from "../../bench/compare/results.ts";
 import { escapeHtml } from "../../src/web/shell.ts";
 import { type Column, cellOf, median, resultsOf } from "./columns.ts";
-import { dialoguesPicture } from "./dialogues.ts";
 import {
   ALL_TOOLS,
   KEPT_IN_MANY,
   KEPT_IN_ONE,
   LOST_IN_ALL,
   type Lost,
-  nameOf,
   promptOf,
   type Tokens,
   type Writers,
-} from "./measures.ts";
+} from "./counted.ts";
+import { dialoguesPicture } from "./dialogues.ts";
+import { nameOf } from "./measures.ts";
 import type { Picture } from "./svg.ts";
 
 const WIDTH = 360;

@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { PEER_IDS } from "../../bench/compare/peers.ts";
 import type { Results } from "../../bench/compare/results.ts";
 import { COMPARISON, resultsOf } from "../../scripts/comparison/columns.ts";
+import type { Lost, Tokens, Values, Writers } from "../../scripts/comparison/counted.ts";
 import {
   comparisonSection,
   markdownTable,
@@ -17,13 +18,7 @@ import {
   readmeRows,
   SECTION,
 } from "../../scripts/comparison/documents.ts";
-import {
-  comparisonTables,
-  type Lost,
-  type Tokens,
-  type Values,
-  type Writers,
-} from "../../scripts/comparison/measures.ts";
+import { comparisonTables } from "../../scripts/comparison/measures.ts";
 import { comparisonPage } from "../../scripts/comparison/page.ts";
 import { comparisonPictures, documentPictures } from "../../scripts/comparison/pictures.ts";
 import { fileSvg } from "../../scripts/comparison/svg.ts";
