@@ -57,7 +57,8 @@ export const DIALOGUE_COLUMNS: readonly Column<Dialogues>[] = [
   percent("lost", ({ lost }) => lost),
   percent("taken back, and there", ({ returned }) => returned),
   least("writes refused", ({ refused }) => Object.values(refused).reduce((sum, times) => sum + times, 0)),
-  least("tokens", ({ index }) => index.tokens.mean),
+  // Some hold labels and some do not: fewer is not better.
+  { name: "tokens", text: (all) => means(all.map(({ index }) => index.tokens)) },
 ];
 
 const means = (spreads: readonly Spread[]) => range(spreads.map(({ mean }) => mean));
@@ -80,7 +81,8 @@ export function aboutDialogues(results: Results): string {
 them are changed, some are said again or taken back, and beside them stand values of the same kinds that are no facts. A script that knows the facts writes them to each
 memory, the same for all, so this says nothing of how well a model picks them out or answers. Counted is which facts stand word for word in the text that a memory gives for
 a prompt. A compaction does not touch that text: a notes file survives it as well as any of the others. Sideband's tool refuses codes of an alarm, as it refuses every
-secret, and some vouchers that look like one; where a changed one is refused, the old one stays.`;
+secret, and some vouchers that look like one; where a changed one is refused, the old one stays. mem0's text has
+the values without labels, so that its tokens are fewer.`;
 }
 
 /** Where the strategies come from, and what their numbers do not say. */

@@ -6,7 +6,6 @@
 import type { Results } from "../../bench/compare/results.ts";
 import {
   BETTER,
-  type Cell,
   type Column,
   cellOf,
   count,
@@ -18,27 +17,32 @@ import {
 } from "./columns.ts";
 import {
   AUTHOR,
-  comparisonTables,
-  EQUAL,
+  type Erase,
+  goneAfter,
+  isSynced,
   KEPT_OF_MANY,
-  LEFT_AFTER,
   LOST_IN_ALL,
-  nameOf,
+  type Lost,
   promptOf,
-  type Table,
+  type Speed,
+  STORED,
+  type Tokens,
   UNDONE,
+  type Undo,
   type Values,
-  WRITE_TIME,
   type Writers,
-} from "./measures.ts";
-
+  writeTime,
+} from "./counted.ts";
+import { comparisonTables, nameOf, type Table } from "./measures.ts";
 import { documentPictures } from "./pictures.ts";
 
 type Row = readonly string[];
 
 export const SECTION = "Beside other memories";
 
-export const RUN_COMMAND = "npm ci && npm ci --prefix bench/compare && npm run compare";
+/** The repository's own file of results has all of it already. */
+export const RUN_COMMAND =
+  "npm ci && npm ci --prefix bench/compare && npm run compare -- --file /tmp/compare.json";
 
 /** What no number of this comparison says. */
 export const HELD_BACK =
@@ -53,7 +57,7 @@ export function comparisonSection(results: Results): string {
       .map(({ id, title: shown }) => `![${shown}](pictures/${id}.svg)`)
       .join("\n\n");
   return [
-    `\`${RUN_COMMAND}\` measures it, and \`npm run docs\` makes this section of its results, bench/compare/results.json.`,
+    `\`${RUN_COMMAND}\` measures it anew. What it found here is in bench/compare/results.json, of which \`npm run docs\` makes this section.`,
     HELD_BACK,
     comparisonSummary(results),
     comparisonMarkdown(results, "###", pictureOf),
@@ -99,8 +103,11 @@ ${better.length === 0 ? "- nowhere" : better.map((line) => `- ${line}`).join("\n
 function betterThanOwn(results: Results): string[] {
   return comparisonTables(results).flatMap(({ title, head, rows }) => {
     const columns = head.slice(1).flatMap((name, i) => {
-      const ids = [...rows].filter(([, cells]) => cells[i].isBetter).map(([id]) => nameOf(results, id));
-      return ids.length === 0 ? [] : [`${name}: ${ids.join(", ")}`];
+      const others = [...rows].filter(([id]) => !id.startsWith("sideband"));
+      const better = others.filter(([, cells]) => cells[i].isBetter);
+      if (better.length === 0) return [];
+      const names = better.map(([id]) => nameOf(results, id)).join(", ");
+      return [`${name}: ${better.length === others.length ? "all others" : names}`];
     });
     return columns.length === 0 ? [] : [`${title}. ${columns.join("; ")}`];
   });
@@ -109,7 +116,7 @@ function betterThanOwn(results: Results): string[] {
 function conditions({ machine, entries }: Results): string {
   const runs = distinct(entries.map(({ run }) => String(run))).sort();
   const days = distinct(entries.map(({ day }) => day)).sort();
-  return `Run ${runs.join(" and ")}, on ${days.join(" and ")}; where two differ, both are shown, or the least and the most. ${machine.processor}, ${machine.cores} cores, ${machine.system}, Node ${machine.node}. Other
+  return `Run ${runs.join(" and ")}, on ${days.join(" and ")}; where two differ, both are shown, or the least and the most. ${machine.processor}, ${machine.cores} cores, ${machine.system}, ${machine.disk ?? "a disk"}, Node ${machine.node}. Other
 work ran beside (a load of ${range(entries.map(({ load }) => load))} when a measure began), which changes times and not what is kept or lost.
 Each memory is used as its own documents say:`;
 }
@@ -134,12 +141,15 @@ export function markdownTable({ head, rows }: { readonly head: Row; readonly row
 }
 
 /** The columns of the table in README.md, with the memories of the file that each stands for; Sideband's have to agree. */
-const README_PEERS: Readonly<Record<string, readonly string[]>> = {
-  "a file (CLAUDE.md, MEMORY.md)": ["notes-file"],
-  Redis: ["redis"],
-  "MCP reference memory server": ["server-memory"],
-  mem0: ["mem0"],
+export const README_PEERS: Readonly<Record<string, readonly string[]>> = {
+  // The first, so that a narrow window shows it.
   Sideband: ["sideband-mcp", "sideband-service"],
+  "a file of notes": ["notes-file"],
+  Redis: ["redis"],
+  "PostgreSQL table, by LangGraph": ["langgraph"],
+  "MCP reference server": ["server-memory"],
+  "mcp-memory-keeper": ["memory-keeper"],
+  "mem0 (model off)": ["mem0"],
 };
 
 /** The mark of a row of README.md that is measured. */
@@ -147,87 +157,156 @@ const MEASURED = "●";
 
 export const README_HEAD: Row = ["", ...Object.keys(README_PEERS)];
 
-type Part = readonly [measure: string, column: Column<never>];
-const part = <R>(measure: string, column: Column<R>): Part => [measure, column as unknown as Column<never>];
+const FILE = "notes-file";
+const FILE_WHOLE = "notes-whole";
+const SERVER = "server-memory";
+/** Beside these your own code runs, which can do more than their calls. */
+const WITH_CODE: Row = ["redis", "langgraph"];
 
 /** What can be measured is measured; the other cells say what a memory is made for. */
 export function readmeRows(results: Results): Row[] {
   const firstOf = <R>(measure: string) => resultsOf<R>(results, measure, ...Object.keys(results.peers))[0];
   // A row where one of these memories has not had its turn yet would say nothing.
-  const isComplete = ([measure]: Part) =>
-    firstOf(measure) !== undefined &&
+  const isComplete = (measure: string) =>
     Object.values(README_PEERS).every((ids) => entriesOf(results, measure, ...ids).length > 0);
-  const measured = <R>(name: (result: R) => string, ...parts: Part[]): Row[] =>
-    !parts.every(isComplete)
-      ? []
-      : [
-          [
-            `${MEASURED} ${name(firstOf<R>(parts[0][0]))}`,
-            ...Object.values(README_PEERS).map((ids) => joined(results, ids, parts)),
-          ],
-        ];
+  const measured = <R>(
+    measure: string,
+    name: (result: R) => string,
+    cell: (id: string, cell: (column: Column<R>) => string) => string,
+    own?: (all: readonly R[]) => string,
+  ): Row[] => {
+    if (!isComplete(measure)) return [];
+    const cells = Object.values(README_PEERS).map((ids) => {
+      if (ids.length > 1 && own !== undefined) return own(resultsOf<R>(results, measure, ...ids));
+      const [id] = ids;
+      const shown = (column: Column<R>) =>
+        ids.length > 1 ? joined(results, measure, ids, column) : boldCell(results, measure, id, column);
+      return cell(id, shown);
+    });
+    return [[`${MEASURED} ${name(firstOf<R>(measure))}`, ...cells]];
+  };
+  const orElse = (id: string, text: string) =>
+    text !== "no" ? text : id === FILE ? "only with git" : WITH_CODE.includes(id) ? "by your code" : text;
   return [
     ARGUMENTS.compaction,
     ARGUMENTS.elsewhere,
     ARGUMENTS.decides,
-    ...measured<Values>(({ values }) => `equal again, of ${count(values)} values`, part("values", EQUAL)),
-    ...measured<Writers>(
-      ({ addedInOne }) => `of the writes of ${count(addedInOne.sent)} processes at once, kept`,
-      part("writers", KEPT_OF_MANY),
+    ...measured<Values>(
+      "values",
+      ({ values }) => `of ${count(values)} values, stored and equal`,
+      (_, cell) => cell(STORED),
     ),
-    ...measured(() => "of its answered writes, lost by `kill -9`", part("kills", LOST_IN_ALL)),
-    ...measured(() => "of its answered writes, lost by a loss of power", part("power", LOST_IN_ALL)),
-    ...measured(() => "one write takes (median)", part("speed", WRITE_TIME)),
-    ...measured(() => "a wrong value can be undone", part("undo", UNDONE)),
-    ...measured(() => "the memory says who wrote it", part("undo", AUTHOR)),
-    ...measured(() => "what its files have of an erased value, once compacted", part("erase", LEFT_AFTER)),
-    ...measured(() => "tokens of 40 facts in a prompt", part("tokens", promptOf("40"))),
+    ...measured<Writers>(
+      "writers",
+      ({ addedInOne }) => `writes of ${count(addedInOne.sent)} processes at once that are kept`,
+      (id, cell) => {
+        const kept = cell(KEPT_OF_MANY);
+        if (id === SERVER) return `${kept}: whole file rewritten, no lock`;
+        if (id !== FILE) return kept;
+        return `${kept} edited, ${boldCell(results, "writers", FILE_WHOLE, KEPT_OF_MANY)} rewritten whole; no lock`;
+      },
+    ),
+    ...measured<Lost>(
+      "power",
+      () => "answered writes lost by a simulated loss of power",
+      (_, cell) => cell(LOST_IN_ALL),
+    ),
+    ...measured<Speed>(
+      "speed",
+      () => "one write takes (median; synced, or not)",
+      (id, cell) => cell(writeTime(isSynced(results, id))),
+      () =>
+        (["sideband-service", "sideband-mcp"] as const)
+          .map((id) => `${writeTime(true).text(resultsOf<Speed>(results, "speed", id), [])} by ${WAYS[id]}`)
+          .join(", "),
+    ),
+    ...measured<Undo>(
+      "undo",
+      () => "a wrong value can be undone",
+      (id, cell) => orElse(id, cell(UNDONE)),
+    ),
+    ...measured<Undo>(
+      "undo",
+      () => "the memory says who wrote it",
+      (id, cell) => orElse(id, cell(AUTHOR)),
+    ),
+    ...measured<Erase>(
+      "erase",
+      () => "an erased value, once the files are cleaned up",
+      (id, cell) => cell(goneAfter(results.peers[id].compaction !== undefined)),
+    ),
+    ...measured<Tokens>(
+      "tokens",
+      () => "tokens of 40 facts in a prompt",
+      (_, cell) => cell(promptOf("40")),
+    ),
     ARGUMENTS.meaning,
     ARGUMENTS.long,
   ];
 }
 
+const WAYS = { "sideband-mcp": "MCP", "sideband-service": "HTTP" } as const;
+
 const ARGUMENTS = {
   compaction: [
     "there again after a compaction",
+    "yes, by hooks; without hooks, if the agent asks",
     "yes: the host reads it again",
-    "if you write the code",
-    "if the agent asks for it",
-    "if you write the code",
-    "yes, by hooks; without hooks, if the agent asks for it",
+    "by your code",
+    "by your code",
+    "if the agent asks",
+    "if the agent asks",
+    "by your code",
   ],
   elsewhere: [
-    "the same in another tool, on another machine",
-    "by git, or copied by hand",
-    "yes, if you write the code",
-    "one file for each machine",
-    "yes, through a server",
+    "in another tool, on another machine",
     "yes; on another machine through a service",
+    "by git, or copied by hand",
+    "by your code",
+    "by your code",
+    "one file a machine",
+    "one file a machine",
+    "yes, through a server",
   ],
   decides: [
     "who decides what is kept",
-    "you, by editing",
+    "you or the agent, word for word",
+    "you or the agent",
+    "your code",
     "your code",
     "the agent",
-    "a model, or your code without it",
-    "you or the agent, word for word",
+    "the agent",
+    "your code, or its model",
   ],
   meaning: [
     "finds by meaning",
+    "by label and words; by meaning with an [embedding service](docs/CONFIG.md) of yours",
     "no",
     "if you add vectors",
+    "**with an embedder**",
     "no, by words",
-    "**yes**",
-    "by label and by words; by meaning only with an [embedding service](docs/CONFIG.md) of yours",
+    "no, by words and their parts",
+    "**with an embedder**",
   ],
-  long: ["long texts", "**yes**", "**yes**", "**yes**", "**yes**", "no: 1,024 bytes a fact"],
+  long: [
+    "long texts",
+    "no: 1,024 bytes a fact",
+    "**yes**",
+    "**yes**",
+    "**yes**",
+    "**yes**",
+    "**yes**",
+    "**yes**",
+  ],
 };
 
-function joined(results: Results, ids: Row, parts: readonly Part[]): string {
-  const cells = parts.map(([measure, column]): Cell => {
-    if (ids.length === 1) return cellOf(results, measure, ids[0], column);
-    const all = resultsOf<never>(results, measure, ...ids);
-    return { text: all.length === 0 ? "not measured" : column.text(all, all), isBetter: false };
-  });
-  return cells.map(({ text, isBetter }) => (isBetter ? `**${text}**` : text)).join("; ");
+function boldCell<R>(results: Results, measure: string, id: string, column: Column<R>): string {
+  const { text, isBetter } = cellOf(results, measure, id, column);
+  return isBetter ? `**${text}**` : text;
+}
+
+/** The results of all ways to use one memory together. */
+function joined<R>(results: Results, measure: string, ids: Row, { text }: Column<R>): string {
+  const all = resultsOf<R>(results, measure, ...ids);
+  return all.length === 0 ? "not measured" : text(all, all);
 }

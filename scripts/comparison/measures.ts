@@ -12,93 +12,34 @@ import {
   distinct,
   entriesOf,
   least,
-  median,
-  most,
   range,
   resultsOf,
-  share,
   words,
 } from "./columns.ts";
-
+import {
+  AUTHOR,
+  EQUAL,
+  type Erase,
+  GONE_AFTER,
+  gone,
+  type Install,
+  KEPT_IN_MANY,
+  KEPT_IN_ONE,
+  keptOf,
+  LOST,
+  type Lost,
+  promptOf,
+  type Speed,
+  TOOLS,
+  type Tokens,
+  timed,
+  UNDONE,
+  type Undo,
+  type Values,
+  type Writers,
+  yesOrNo,
+} from "./counted.ts";
 import { aboutDialogues, compactedTable, DIALOGUE_COLUMNS, type Dialogues, LEFT } from "./dialogues.ts";
-
-export interface Values {
-  readonly values: number;
-  readonly equal: number;
-  readonly changed: number;
-  readonly refused: number;
-  readonly lost: number;
-  /** Of what is in the memory, what a prompt has. */
-  readonly inPrompt?: number;
-}
-
-interface Kept {
-  readonly sent: number;
-  readonly acknowledged: number;
-  readonly kept: number;
-}
-
-export interface Writers {
-  readonly inOne: Kept;
-  readonly inMany: Kept;
-  readonly addedInOne: Kept;
-  readonly addedInMany: Kept;
-}
-
-export interface Lost {
-  /** Of the two one is there. */
-  readonly kills?: number;
-  readonly losses?: number;
-  readonly acknowledged: number;
-  readonly lost: number;
-  readonly opens?: boolean;
-  readonly closed?: number;
-  readonly mended?: number;
-}
-
-export interface Undo {
-  readonly undone: boolean;
-  readonly calls: number;
-  readonly author: boolean;
-}
-
-export interface Erase {
-  readonly answered: boolean;
-  readonly history: boolean;
-  readonly files: boolean;
-  readonly filesAfter: boolean;
-  readonly backup: boolean;
-}
-
-export interface Tokens {
-  readonly tools?: number;
-  readonly prompt: Readonly<Record<string, number>>;
-}
-
-interface Install {
-  readonly seconds: number;
-  readonly packages: number;
-  readonly mb: number;
-  readonly debian?: { readonly packages: number; readonly mb: number };
-}
-
-interface Round {
-  readonly startMs: number;
-  readonly write: Percentiles;
-  readonly read: Percentiles;
-  readonly restMb: number;
-}
-
-interface Percentiles {
-  readonly p50: number;
-  readonly p99: number;
-}
-
-interface Speed {
-  /** Of the process that opens a store, without the store. */
-  readonly hostMb?: number;
-  readonly rounds?: readonly Round[];
-}
 
 /** A table of several columns, each from a measure. */
 interface Plan {
@@ -128,98 +69,6 @@ function columns<R>(measure: string, ...list: Column<R>[]): Plan["columns"] {
 
 const first = <R>(results: Results, measure: string) =>
   resultsOf<R>(results, measure, ...Object.keys(results.peers))[0];
-const found = (is: boolean) => (is ? "there" : "gone");
-const yesOrNo = (is: boolean) => (is ? "yes" : "no");
-const keptOf = (name: string, of: (result: Writers) => Kept) =>
-  share<Writers>(name, (result) => [of(result).kept, of(result).acknowledged])("more");
-
-/** In per cent of all runs together. */
-function shareOfAll<R>(better: "more" | "less", part: (result: R) => number, whole: (result: R) => number) {
-  const of = (all: readonly R[]) => {
-    const [parts, wholes] = [part, whole].map((number) => all.reduce((sum, one) => sum + number(one), 0));
-    return (100 * parts) / wholes;
-  };
-  return {
-    name: "of all",
-    text: (all: readonly R[]) => `${Math.round(of(all))} %`,
-    score: (one: R) => (better === "less" ? of([one]) : -of([one])),
-  };
-}
-
-/** The columns that README.md has too. */
-export const KEPT_IN_ONE = keptOf("one process: kept", ({ inOne }) => inOne);
-export const KEPT_IN_MANY = keptOf("many processes: kept", ({ inMany }) => inMany);
-export const LOST = share<Lost>("", ({ lost, acknowledged }) => [lost, acknowledged])("less");
-/** Of all runs together. */
-export const LOST_IN_ALL = shareOfAll<Lost>(
-  "less",
-  ({ lost }) => lost,
-  ({ acknowledged }) => acknowledged,
-);
-export const KEPT_OF_MANY = shareOfAll<Writers>(
-  "more",
-  ({ inMany }) => inMany.kept,
-  ({ inMany }) => inMany.acknowledged,
-);
-export const UNDONE = words<Undo>(
-  "wrong value undone",
-  ({ undone, calls }) => (undone ? `yes, ${count(calls)} calls` : "no"),
-  ({ undone, calls }) => (undone ? calls : Number.POSITIVE_INFINITY),
-);
-export const AUTHOR = words<Undo>(
-  "its writer known",
-  ({ author }) => yesOrNo(author),
-  ({ author }) => Number(!author),
-);
-export const TOOLS: Column<Tokens> = {
-  name: "tools and instructions",
-  text: (all) => {
-    const known = all.flatMap(({ tools }) => tools ?? []);
-    return known.length === 0 ? "none" : range(known);
-  },
-  score: ({ tools }) => tools ?? Number.NaN,
-};
-export const promptOf = (facts: string) => least<Tokens>(`${facts} facts`, ({ prompt }) => prompt[facts]);
-export const EQUAL = most<Values>("equal", ({ equal }) => equal);
-
-const gone = (name: string, of: (result: Erase) => boolean) =>
-  words<Erase>(
-    name,
-    (result) => found(of(result)),
-    (result) => Number(of(result)),
-  );
-export const GONE_AFTER = gone("files, after its compaction", ({ filesAfter }) => filesAfter);
-export const LEFT_AFTER = words<Erase>("left", ({ filesAfter }) => (filesAfter ? "the value" : "nothing"));
-
-/** The median of all rounds, its ratio to Sideband's, and the spread of that. */
-function timed(name: string, unit: string, of: (round: Round) => number): Column<Speed> {
-  const all = (speeds: readonly Speed[]) => speeds.flatMap(({ rounds = [] }) => rounds.map(of));
-  return {
-    name,
-    text: (speeds, own) => {
-      const numbers = all(speeds);
-      if (numbers.length === 0) return "not timed";
-      const base = median(all(own));
-      const ratio = (number: number) => (number / base).toLocaleString("en", { maximumSignificantDigits: 2 });
-      const ends = [Math.min(...numbers), Math.max(...numbers)].map(ratio);
-      return `${count(median(numbers))} ${unit}: ${ratio(median(numbers))} (${distinct(ends).join(" to ")})`;
-    },
-    score: (speed) => median(all([speed])),
-  };
-}
-
-export const WRITE_TIME: Column<Speed> = {
-  name: "write, median",
-  text: (speeds) => {
-    const times = writesOf(speeds);
-    return times.length === 0 ? "not timed" : `${count(Number(median(times).toPrecision(1)))} ms`;
-  },
-  score: (speed) => median(writesOf([speed])),
-};
-
-function writesOf(speeds: readonly Speed[]): number[] {
-  return speeds.flatMap(({ rounds = [] }) => rounds.map(({ write }) => write.p50));
-}
 
 const PLANS: readonly Plan[] = [
   {
@@ -233,7 +82,7 @@ const PLANS: readonly Plan[] = [
     about: (results) => {
       const { addedInOne, inOne } = first<Writers>(results, "writers");
       return `${count(addedInOne.sent)} writers write ${count(inOne.sent / addedInOne.sent)} labels each, first through one process, then each through a process of its own on the same
-memory. Then each of them adds an item to one and the same label, in the memory's own way. What was answered as done should be there
+memory, without a pause. An edit of MEMORY.md replaces one string in the file as it is then, and is tried again where another has changed it. Then each of them adds an item to one and the same label, in the memory's own way. What was answered as done should be there
 afterwards: kept, of what was answered as done.`;
     },
     columns: columns<Writers>(
@@ -293,15 +142,18 @@ rest, nothing or a random part. Lost, of what was answered as done; with it how 
     title: "A wrong value undone",
     about:
       () => `A wrong value has replaced a right one, and nothing was prepared for that: does the right one come back, and is it known who wrote the wrong one?
-mcp-memory-keeper can go back to a checkpoint, if somebody made one before; a file in git can go back to a commit.`,
+mcp-memory-keeper can go back to a checkpoint, if somebody made one before; a file in git can go back to a commit, which names its author. Whoever writes has
+signed where the memory has a field for that. The name is looked for in its history and in all that it says of the fact. Code of your own could put a name, or an older value, into
+the values of Redis and PostgreSQL.`,
     columns: columns<Undo>("undo", UNDONE, AUTHOR),
+    ofPeer: ["how it is signed", "signs"],
   },
   {
     title: "A value erased",
     about:
       () => `A secret was written, replaced and erased by the memory's own call: who looks through its answers and its files, byte by byte, finds it there or
-finds it gone. "Older copy" is one of the folder that was made before the erasure. A file that is written anew each time has lost an erased text at once,
-and waits for no compaction.`,
+finds it gone. A history is asked for with the id that was known before. "Older copy" is one of the folder that was made before the erasure. A file that is written anew
+each time has lost an erased text at once, and waits for no compaction. mem0 and mcp-memory-keeper have no call that cleans up.`,
     columns: columns<Erase>(
       "erase",
       gone("answers, history", ({ answered, history }) => answered || history),
@@ -309,13 +161,13 @@ and waits for no compaction.`,
       GONE_AFTER,
       gone("older copy", ({ backup }) => backup),
     ),
-    ofPeer: ["its compaction", "compaction"],
+    ofPeer: ["how its files are cleaned up", "compaction"],
   },
   {
     title: "Values come back equal",
     about: (results) =>
-      `${count(first<Values>(results, "values").values)} values of all scripts, up to 1,024 bytes each, are written and read again. A value that is refused is not
-changed behind its writer's back.`,
+      `${count(first<Values>(results, "values").values)} values of all scripts, up to 1,024 bytes each, are written into 10 memories of 1,000 each, and read again. A value that is
+refused is not changed behind its writer's back.`,
     columns: columns<Values>(
       "values",
       EQUAL,
@@ -337,15 +189,17 @@ changed behind its writer's back.`,
     title: "Tokens",
     about:
       () => `Tokens (o200k) that a model reads: the tools and instructions of an MCP server, and the text that the memory gives of all it holds. Not all texts
-hold all facts: Sideband's section in a prompt has 800 tokens at most (\`SIDEBAND_CONTEXT_TOKENS\`), MEMORY.md is read to its 200th line, and mem0's
-memories are values without labels. A store without an MCP server has no tools of its own. Redis and PostgresStore have no text for
+hold all facts, and the cell says how many: Sideband's section in a prompt has 800 tokens at most (\`SIDEBAND_CONTEXT_TOKENS\`) and names the others, MEMORY.md is read to its 200th line,
+and mcp-memory-keeper cuts its answer. mem0's memories are values without labels. What is shorter for that is not marked as better. mcp-memory-keeper's documents name a
+smaller set of tools (\`TOOL_PROFILE=minimal\`). A store without an MCP server has no tools of its own. Redis and PostgresStore have no text for
 a prompt either: theirs is a line \`label: value\` for each fact, as your code would write it.`,
     columns: columns<Tokens>("tokens", TOOLS, ...["5", "40", "256"].map(promptOf)),
   },
   {
     title: "What is installed",
     about: () =>
-      "What npm puts into an empty folder, from its cache, without running the scripts of packages; beside it what Debian installs.",
+      `What npm puts into an empty folder, from its cache, without running the scripts of packages; beside it what Debian installs. Sideband is not on npm yet: its package is packed from a
+clone that is built already. The way of its README is a clone and \`npm ci\`, which also installs what the tests need and builds; that is the last column.`,
     columns: columns<Install>(
       "install",
       least("seconds", ({ seconds }) => seconds),
@@ -354,15 +208,28 @@ a prompt either: theirs is a line \`label: value\` for each fact, as your code w
       words("Debian's beside", ({ debian }) =>
         debian === undefined ? "none" : `${count(debian.packages)} packages, ${count(debian.mb)} MB`,
       ),
+      {
+        name: "as a clone",
+        text: (all) => {
+          const clones = all.flatMap(({ clone }) => clone ?? []);
+          if (clones.length === 0) return "none";
+          const [seconds, packages, mb] = (["seconds", "packages", "mb"] as const).map((each) =>
+            range(clones.map((clone) => clone[each])),
+          );
+          return `${seconds} s, ${packages} packages, ${mb} MB`;
+        },
+      },
     ),
   },
   {
     title: "Start and memory at rest",
     about: (results) =>
-      `${timesOf(results)} The start ends with the first answer; memory is that of all its processes.`,
+      `${timesOf(results)} A start ends with the first answer. The first one has an empty folder: Sideband makes its keys in it, PostgreSQL its cluster and its tables. The next one has what that left, and
+one fact. What is installed is there before. Memory is that of all its processes.`,
     columns: columns<Speed>(
       "speed",
-      timed("start", "ms", ({ startMs }) => startMs),
+      timed("first start", "ms", ({ startMs }) => startMs),
+      timed("next start", "ms", ({ againMs }) => againMs),
       timed("memory at rest", "MB", ({ restMb }) => restMb),
     ),
     more: (results) => {

@@ -48,6 +48,6 @@ const LEAD =
 const RUN_HEADING = "## Run it yourself";
 
 const RUN_ABOUT =
-  "In a clone of the repository, on Linux with a C compiler and Debian's `redis-server`. It goes on where it was cut off. The results are in `bench/compare/results.json`; each measure and each memory is a short file beside it.";
+  "In a clone of the repository, on Linux with a C compiler and Debian's `redis-server`. It goes on where it was cut off. The results above are in `bench/compare/results.json`; each measure and each memory is a short file beside it.";
 
 const NO_OTHERS = { pathOf: new Map<string, string>(), pictureUrl: () => "" };

@@ -6,18 +6,18 @@
 import type { Results } from "../../bench/compare/results.ts";
 import { escapeHtml } from "../../src/web/shell.ts";
 import { type Column, cellOf, median, resultsOf } from "./columns.ts";
-import { dialoguesPicture } from "./dialogues.ts";
 import {
+  ALL_TOOLS,
   KEPT_IN_MANY,
   KEPT_IN_ONE,
-  LOST,
+  LOST_IN_ALL,
   type Lost,
-  nameOf,
   promptOf,
-  TOOLS,
   type Tokens,
   type Writers,
-} from "./measures.ts";
+} from "./counted.ts";
+import { dialoguesPicture } from "./dialogues.ts";
+import { nameOf } from "./measures.ts";
 import type { Picture } from "./svg.ts";
 
 const WIDTH = 360;
@@ -103,8 +103,8 @@ export function comparisonPictures(results: Results, columns = 1): Picture[] {
       id: "lost-writes",
       title: "Writes answered as done that are lost",
       bars: [
-        ["killed", "kills", LOST, ({ lost, acknowledged }) => lost / acknowledged],
-        ["power lost", "power", LOST, ({ lost, acknowledged }) => lost / acknowledged],
+        ["killed", "kills", LOST_IN_ALL, ({ lost, acknowledged }) => lost / acknowledged],
+        ["power lost", "power", LOST_IN_ALL, ({ lost, acknowledged }) => lost / acknowledged],
       ],
       full: 1,
     }),
@@ -112,7 +112,7 @@ export function comparisonPictures(results: Results, columns = 1): Picture[] {
       id: "tokens",
       title: "Tokens that a model reads",
       bars: [
-        ["tools and instructions", "tokens", TOOLS, ({ tools }) => tools ?? 0],
+        ["tools and instructions", "tokens", ALL_TOOLS, ({ tools }) => tools ?? 0],
         ["40 facts", "tokens", promptOf("40"), ({ prompt }) => prompt["40"]],
       ],
     }),

@@ -6,12 +6,15 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { PEER_IDS } from "../../bench/compare/peers.ts";
 import type { Results } from "../../bench/compare/results.ts";
-import { COMPARISON } from "../../scripts/comparison/columns.ts";
+import { COMPARISON, resultsOf } from "../../scripts/comparison/columns.ts";
+import type { Lost, Tokens, Values, Writers } from "../../scripts/comparison/counted.ts";
 import {
   comparisonSection,
   markdownTable,
   README_HEAD,
+  README_PEERS,
   readmeRows,
   SECTION,
 } from "../../scripts/comparison/documents.ts";
@@ -35,7 +38,7 @@ const readmeTable = (results: Results) => markdownTable({ head: README_HEAD, row
 
 /** The limits of what was tried, which are in the code of the measures, and names with digits. */
 const ALLOWED =
-  /mem0|o200k|1,024 bytes|800 tokens|200th line|p99|\b(?:5|40|256) facts|(?<=\n)## |charset=utf-8|&#\d+;/g;
+  /mem0|o200k|kill -9|1,024 bytes|10 memories of 1,000|800 tokens|200th line|p99|\b(?:5|40|256) facts|(?<=\n)## |charset=utf-8|&#\d+;/g;
 
 /** The marks of an axis. */
 const AXIS = /(?<=\n)(?:0|50|100)(?=\n)/g;
@@ -58,7 +61,7 @@ function withoutNumbers(value: unknown, under = ""): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner], i) => {
-      const isNumber = /^\d+$/.test(name) && under !== "prompt";
+      const isNumber = /^\d+$/.test(name) && under !== "prompt" && under !== "facts";
       return [isNumber ? `number ${"abcdefghij"[i]}` : name, withoutNumbers(inner, name)];
     }),
   );
@@ -101,6 +104,89 @@ test("no number of the comparison was written by hand: without the file's number
   assert.deepEqual(numbersIn(readme), []);
   const [, gains] = /<div class="gains">(.*?)<\/section>/s.exec(frontPage(""))!;
   assert.deepEqual(numbersIn(textsOf(gains)), []);
+});
+
+const MEASURES = [
+  "dialogues",
+  "erase",
+  "install",
+  "kills",
+  "power",
+  "speed",
+  "tokens",
+  "undo",
+  "values",
+  "writers",
+];
+const RUNS = [1, 2];
+
+test("the file of results has every measure of every memory, in two whole runs, each with its commit", () => {
+  const { entries, peers } = COMPARISON;
+  const wanted = RUNS.flatMap((run) =>
+    MEASURES.flatMap((measure) => PEER_IDS.map((peer) => `${run} ${measure} ${peer}`)),
+  );
+  assert.deepEqual(
+    entries.map(({ run, measure, peer }) => `${run} ${measure} ${peer}`).sort(),
+    wanted.sort(),
+  );
+  assert.deepEqual(Object.keys(peers), [...PEER_IDS]);
+  for (const { commit, result, measure, peer } of entries) {
+    assert.match(commit, /^[0-9a-f]{12}$/, `${measure} ${peer}`);
+    assert.ok(!("failed" in result), `${measure} ${peer}`);
+  }
+  assert.deepEqual(
+    Object.keys(allMeasures().peers).sort(),
+    [...PEER_IDS].sort(),
+    "the made results have all too",
+  );
+});
+
+test("what was counted adds up: every value has one fate, and nothing is kept or lost that was not answered", () => {
+  const sure = (measure: string) => resultsOf(COMPARISON, measure, ...PEER_IDS);
+  for (const { values, equal, changed, refused, lost } of sure("values") as unknown as Values[]) {
+    assert.equal(values, 10_000);
+    assert.equal(equal + changed + refused + lost, values);
+  }
+  for (const { inOne, inMany, addedInOne, addedInMany } of sure("writers") as unknown as Writers[])
+    for (const { sent, acknowledged, kept } of [inOne, inMany, addedInOne, addedInMany])
+      assert.ok(kept <= acknowledged && acknowledged <= sent);
+  for (const { acknowledged, lost, kills, losses, opens } of [
+    ...sure("kills"),
+    ...sure("power"),
+  ] as unknown as Lost[]) {
+    assert.ok(lost <= acknowledged);
+    assert.ok((kills ?? losses) === 20 || opens === false);
+  }
+  for (const { facts, prompt } of sure("tokens") as unknown as Tokens[])
+    for (const [count, held] of Object.entries(facts)) assert.ok(held <= Number(count) && prompt[count] > 0);
+});
+
+test("the versions of the comparison are those that are installed for it", () => {
+  const lock = (file: string) =>
+    JSON.parse(read(file)).packages as Readonly<Record<string, { version: string } | undefined>>;
+  const known = [lock("bench/compare/package-lock.json"), lock("package-lock.json")];
+  for (const { version, packages } of Object.values(COMPARISON.peers))
+    for (const name of packages as string[]) {
+      if (name === "sideband") {
+        assert.equal(version, JSON.parse(read("package.json")).version);
+        continue;
+      }
+      const [, plain, wanted] = /^(.+)@(.+)$/.exec(name)!;
+      assert.ok(
+        known.some((packagesOf) => packagesOf[`node_modules/${plain}`]?.version === wanted),
+        name,
+      );
+    }
+});
+
+test("README.md says of kills what was counted", () => {
+  const ids = Object.values(README_PEERS).flat();
+  const all = resultsOf(COMPARISON, "kills", ...ids) as unknown as Lost[];
+  assert.equal(all.length, RUNS.length * ids.length);
+  assert.equal(
+    read("README.md").includes("No memory of this table lost an answered write when it was killed"),
+    all.every(({ lost }) => lost === 0),
+  );
 });
 
 test("a measure without a result has no table, and what could not be measured is said with its reason", () => {

@@ -12,7 +12,7 @@ import { type Change, LIMITS, lastItemOf, openNotes, textOf } from "../notes.ts"
 const TRIES = 30;
 
 export const peer: Peer = {
-  name: "MEMORY.md, edited",
+  name: "MEMORY.md (edited)",
   group: "store",
   packages: [],
   durability: "handed to the system, not synced",

@@ -5,7 +5,7 @@ import type { Peer } from "../memory.ts";
 import { LIMITS, openNotes, textOf } from "../notes.ts";
 
 export const peer: Peer = {
-  name: "MEMORY.md, written whole",
+  name: "MEMORY.md (rewritten whole)",
   group: "store",
   packages: [],
   durability: "handed to the system, not synced",
