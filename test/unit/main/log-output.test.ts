@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { LogOutput } from "../../../src/main/log-output.ts";
+import { ModuleTimers } from "../../fixtures/module-timers.ts";
 
 /** Takes up to `room` bytes at a time; without room it fails. */
-function smallFile({ mock }: TestContext) {
-  mock.timers.enable({ apis: ["setTimeout"] });
+function smallFile(context: TestContext) {
+  const timers = new ModuleTimers(context, "src/main/log-output.ts");
   const file = { text: "", room: Number.POSITIVE_INFINITY, isStuck: false };
   const take = (bytes: Buffer) => {
     if (file.room === 0) throw new Error("ENOSPC: no space left on device");
@@ -15,7 +16,7 @@ function smallFile({ mock }: TestContext) {
     return taken.length;
   };
   const atExit: (() => void)[] = [];
-  mock.method(process, "once", (_: string, listener: () => void) => atExit.push(listener));
+  context.mock.method(process, "once", (_: string, listener: () => void) => atExit.push(listener));
   const output = new LogOutput({
     write: (bytes, done) =>
       setImmediate(() => {
@@ -31,7 +32,7 @@ function smallFile({ mock }: TestContext) {
   const settle = async () => {
     for (let i = 0; i < 20; i++) await new Promise(setImmediate);
   };
-  return { file, output, settle, exit: () => atExit.map((listener) => listener()) };
+  return { file, output, timers, settle, exit: () => atExit.map((listener) => listener()) };
 }
 
 test("lines come out in their order, also where each write takes a part", async (t) => {
@@ -46,17 +47,17 @@ test("lines come out in their order, also where each write takes a part", async 
 });
 
 test("what cannot be written is tried again, and what there is no room to keep is counted", async (t) => {
-  const { file, output, settle } = smallFile(t);
+  const { file, output, timers, settle } = smallFile(t);
   file.room = 0;
   const line = `${"x".repeat(2 ** 18)}\n`;
   for (let i = 0; i < 10; i++) output.write(line);
   await settle();
-  t.mock.timers.tick(1_000);
+  timers.tick(1_000);
   await settle();
   assert.equal(file.text, "");
   file.room = Number.POSITIVE_INFINITY;
   output.write("last\n");
-  t.mock.timers.tick(1_000);
+  timers.tick(1_000);
   await settle();
   const written = file.text.split("\n");
   assert.deepEqual(written.slice(0, 4), [...Array(3).fill(line.trimEnd()), "last"]);
