@@ -4,12 +4,23 @@
  */
 
 import { visibleText } from "../base/hidden-characters.ts";
-import { SECRET_PATTERNS } from "./secret-patterns.ts";
+import { beginningOf } from "./pattern-beginning.ts";
+import { SECRET_PATTERNS, type SecretPattern } from "./secret-patterns.ts";
 
-const COMPILED = SECRET_PATTERNS.map(({ pattern, ...known }) => ({
-  ...known,
-  form: new RegExp(pattern, "i"),
-}));
+type Form = Omit<SecretPattern, "pattern"> & { readonly beginning: RegExp; readonly form: RegExp };
+
+/** Made for the first value: most processes that have this module look at none. */
+let forms: readonly Form[] | undefined;
+
+function secretForms(): readonly Form[] {
+  forms ??= SECRET_PATTERNS.map(({ pattern, ...known }) => ({
+    ...known,
+    beginning: new RegExp(beginningOf(pattern), "i"),
+    form: new RegExp(pattern, "i"),
+  }));
+  return forms;
+}
+
 /** An opening mark without a closing one makes the rest private. */
 const PRIVATE = /<private>[\s\S]*?(?:<\/private>|$)/gi;
 
@@ -36,9 +47,12 @@ export function sanitizeValue(value: string, allowed: boolean | "doubtful" = fal
     throw new RefusedValueError("private_refused", "All of the value is <private>: nothing was kept.");
   }
   const seen = visibleText(kept).toLowerCase();
-  const named = label === undefined ? seen : `${label.toLowerCase().replace(/[._]/g, " ")}: ${seen}`;
-  const secret = COMPILED.find(
-    ({ form, isDoubt }) => allowed !== true && !(isDoubt && allowed) && (form.test(seen) || form.test(named)),
+  const named = label === undefined ? [] : [`${label.toLowerCase().replace(/[._]/g, " ")}: ${seen}`];
+  const secret = secretForms().find(
+    ({ beginning, form, isDoubt }) =>
+      allowed !== true &&
+      !(isDoubt && allowed) &&
+      [seen, ...named].some((text) => beginning.test(text) && form.test(text)),
   );
   if (secret === undefined) return kept;
   if (secret.isDoubt)

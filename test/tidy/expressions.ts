@@ -7,6 +7,7 @@
  */
 
 import { TAG } from "../../src/agent-side/escaped-text.ts";
+import { beginningOf } from "../../src/agent-side/pattern-beginning.ts";
 import { SECRET_PATTERNS } from "../../src/agent-side/secret-patterns.ts";
 import { HIDDEN_CHARACTER, HIDDEN_CHARACTERS } from "../../src/base/hidden-characters.ts";
 import { PIECES } from "../../src/memory/token-count.ts";
@@ -21,7 +22,9 @@ export interface Expression {
 const CONSTRUCTED: Readonly<Record<string, readonly RegExp[]>> = {
   "src/base/hidden-characters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu"), HIDDEN_CHARACTER],
   "src/agent-side/escaped-text.ts": [TAG],
-  "src/agent-side/secrets.ts": SECRET_PATTERNS.map(({ pattern }) => new RegExp(pattern, "i")),
+  "src/agent-side/secrets.ts": SECRET_PATTERNS.flatMap(({ pattern }) =>
+    [pattern, beginningOf(pattern)].map((source) => new RegExp(source, "i")),
+  ),
   // The patterns of schemas, which are collected where they are written.
   "src/contract/validation.ts": [],
   "src/http/request/router.ts": [/^\/admin\/keys\/([^/]+)\/([^/]+)$/],
