@@ -36,6 +36,8 @@ const FLAGS = [
   "--disable-sync",
   // The pages of a context share a process: a new one for each page is a fifth of the processor time of a short test.
   "--renderer-process-limit=1",
+  // A short visit has ended before the threads that compile and collect beside it have earned their processor time.
+  "--js-flags=--single-threaded",
   `--disable-features=${FEATURES_OFF.join(",")}`,
 ];
 

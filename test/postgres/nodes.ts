@@ -6,14 +6,14 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Tier } from "../../src/base/accounts.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { KeyManager } from "../../src/memory/key-manager.ts";
 import { builtSideband } from "../agents/built.ts";
+import { bundledProgram } from "../fixtures/bundled-program.ts";
 import { openStore } from "./server.ts";
 
-const PROGRAM = fileURLToPath(new URL("./node-process.mjs", import.meta.url));
+const PROGRAM = new URL("./node-process.ts", import.meta.url);
 
 export interface NodeAnswer {
   readonly status: number;
@@ -42,7 +42,7 @@ export class Nodes {
   /** @param databaseUrl another address of the database */
   async start(databaseUrl = this.#databaseUrl, settings: NodeJS.ProcessEnv = {}): Promise<TestNode> {
     builtSideband();
-    const child = spawn(process.execPath, [PROGRAM], {
+    const child = spawn(process.execPath, [await bundledProgram(PROGRAM)], {
       env: {
         PATH: process.env.PATH,
         SIDEBAND_PORT: "0",

@@ -13,6 +13,8 @@ import { newDatabase } from "./server.ts";
 const [OLD, NEW] = ["1a".repeat(32), "2b".repeat(32)];
 const [OLD_ADMIN, NEW_ADMIN] = ["the-old-admin-token", "the-new-admin-token"];
 const ADA = { user_id: "ada" };
+/** Before each call of the traffic: without a pause it takes all of the processor while nodes start. */
+const CALL_PAUSE_MS = 20;
 
 /** Each is given to one node after the other before the next one begins. */
 const STEPS = [
@@ -84,23 +86,25 @@ test("every secret is rotated under traffic on two nodes, and no call is refused
   ).json;
 
   let calls = 0;
+  const rounds = [0, 0];
   let isOver = false;
   /** What was made under any secret so far is used at both nodes, and more is made. */
   const round = async (startAt: number) => {
+    const call = async (sent: Sent) => {
+      await setTimeout(CALL_PAUSE_MS);
+      calls += 1;
+      return send(nodes, sent, startAt);
+    };
     for (const token of tokens)
-      await send(nodes, { method: "GET", path: "/context?user_id=ada&include=index", token }, startAt);
-    await send(nodes, { method: "POST", path: "/read", token: key, body: { ...ADA, block } }, startAt);
-    assert.ok(
-      (await send(nodes, encode("before", `first-${startAt}`), startAt)).replayed,
-      "it is known again",
-    );
-    await send(nodes, encode(`${calls}`, `n${startAt}-${calls}`), startAt);
-    await send(nodes, { method: "GET", path: "/admin/keys", token: admin }, startAt);
-    if (tokens.length < 20) tokens.push((await send(nodes, newToken, startAt)).json.token);
-    calls += tokens.length + 5;
+      await call({ method: "GET", path: "/context?user_id=ada&include=index", token });
+    await call({ method: "POST", path: "/read", token: key, body: { ...ADA, block } });
+    assert.ok((await call(encode("before", `first-${startAt}`))).replayed, "it is known again");
+    await call(encode(`${calls}`, `n${startAt}-${calls}`));
+    await call({ method: "GET", path: "/admin/keys", token: admin });
+    if (tokens.length < 20) tokens.push((await call(newToken)).json.token);
   };
   const traffic = [0, 1].map(async (startAt) => {
-    while (!isOver) await round(startAt);
+    for (; !isOver; rounds[startAt] += 1) await round(startAt);
   });
   const failed = Promise.race(traffic.map((one) => one.then(() => new Promise<never>(() => {}))));
   const roll = async (settings: NodeJS.ProcessEnv) => {
@@ -115,7 +119,9 @@ test("every secret is rotated under traffic on two nodes, and no call is refused
 
   await roll(STEPS[0]);
   admin = NEW_ADMIN;
-  await Promise.race([setTimeout(50), failed]);
+  // The rounds that began with the old one have ended.
+  const begun = [...rounds];
+  while (rounds.some((count, i) => count === begun[i])) await Promise.race([setTimeout(10), failed]);
   await roll(STEPS[1]);
   const [underOld] = tokens;
   const underNew = (await send(nodes, newToken)).json.token as string;

@@ -16,6 +16,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Door } from "../../../src/http/access/door.ts";
 import { temporaryFolder } from "../../fixtures/ends.ts";
+import { ModuleTimers } from "../../fixtures/module-timers.ts";
 
 const GUARD_INTERVAL_MS = 1_000;
 
@@ -40,13 +41,13 @@ test("the end of a door that was opened again waits for the requests from before
   while (calls.size < 2) await pause(10);
   rmSync(path);
   while (!existsSync(path)) await pause(10);
-  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const timers = new ModuleTimers(context, "src/http/connection/connections.ts");
   const closing = door.close(500);
   await new Promise(setImmediate);
   calls.get("/answered")?.end("whole");
   const [response] = await answered;
   assert.equal(await text(response), "whole");
-  context.mock.timers.tick(500);
+  timers.tick(500);
   await closing;
   assert.ok(calls.get("/cut")?.req.socket.destroyed, "the end waits for the rest, and cuts it");
   await assert.rejects(cut, { code: "ECONNRESET" });

@@ -4,13 +4,14 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { ExpiryTimer } from "../../../src/main/expiry-timer.ts";
 import type { Store, WriteRequest } from "../../../src/memory/ports.ts";
+import { ModuleTimers } from "../../fixtures/module-timers.ts";
 import { FakeClock, settled } from "../blockwork/fake-workers.ts";
 
 const DAY_MS = 86_400_000;
 
 /** A timer of a store whose ends are in a list; time goes by as it is told to. */
 function setUp(context: TestContext, delayMs = 0) {
-  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const timers = new ModuleTimers(context, "src/main/expiry-timer.ts");
   const clock = new FakeClock(1_000_000);
   const startMs = clock.now();
   const timer = new ExpiryTimer(clock, () => delayMs);
@@ -34,7 +35,7 @@ function setUp(context: TestContext, delayMs = 0) {
   const pass = async (ms: number) => {
     for (let i = 0; i < ms; i += 10) {
       clock.advance(10);
-      context.mock.timers.tick(10);
+      timers.tick(10);
       await settled();
     }
   };

@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { LogOutput } from "../../../src/main/log-output.ts";
+import { ModuleTimers } from "../../fixtures/module-timers.ts";
 
 /** Takes up to `room` bytes at a time; without room it fails. */
-function smallFile({ mock }: TestContext) {
-  mock.timers.enable({ apis: ["setTimeout"] });
+function smallFile(context: TestContext) {
+  const timers = new ModuleTimers(context, "src/main/log-output.ts");
   const file = { text: "", room: Number.POSITIVE_INFINITY, isStuck: false, fullTimes: 0 };
   const take = (bytes: Buffer) => {
     if (file.room === 0) throw new Error("ENOSPC: no space left on device");
@@ -16,7 +17,7 @@ function smallFile({ mock }: TestContext) {
     return taken.length;
   };
   const atExit: (() => void)[] = [];
-  mock.method(process, "once", (_: string, listener: () => void) => atExit.push(listener));
+  context.mock.method(process, "once", (_: string, listener: () => void) => atExit.push(listener));
   const output = new LogOutput({
     write: (bytes, done) =>
       setImmediate(() => {
@@ -32,7 +33,7 @@ function smallFile({ mock }: TestContext) {
   const settle = async () => {
     for (let i = 0; i < 20; i++) await new Promise(setImmediate);
   };
-  return { file, output, settle, exit: () => atExit.map((listener) => listener()) };
+  return { file, output, timers, settle, exit: () => atExit.map((listener) => listener()) };
 }
 
 test("lines come out in their order, also where each write takes a part", async (t) => {
@@ -47,17 +48,17 @@ test("lines come out in their order, also where each write takes a part", async 
 });
 
 test("what cannot be written is tried again, and what there is no room to keep is counted", async (t) => {
-  const { file, output, settle } = smallFile(t);
+  const { file, output, timers, settle } = smallFile(t);
   file.room = 0;
   const line = `${"x".repeat(2 ** 18)}\n`;
   for (let i = 0; i < 10; i++) output.write(line);
   await settle();
-  t.mock.timers.tick(1_000);
+  timers.tick(1_000);
   await settle();
   assert.equal(file.text, "");
   file.room = Number.POSITIVE_INFINITY;
   output.write("last\n");
-  t.mock.timers.tick(1_000);
+  timers.tick(1_000);
   await settle();
   const written = file.text.split("\n");
   assert.deepEqual(written.slice(0, 4), [...Array(3).fill(line.trimEnd()), "last"]);
@@ -66,23 +67,23 @@ test("what cannot be written is tried again, and what there is no room to keep i
 });
 
 test("a pipe whose reader was behind for a moment is written to again at once", async (t) => {
-  const { file, output, settle } = smallFile(t);
+  const { file, output, timers, settle } = smallFile(t);
   file.fullTimes = 3;
   output.write("one\n");
   for (let i = 0; i < 3; i++) {
     await settle();
     assert.equal(file.text, "");
-    t.mock.timers.tick(10);
+    timers.tick(10);
   }
   await settle();
   assert.equal(file.text, "one\n");
 });
 
-test("at the end of the process a reader that is behind is waited for, but not for long", async (t) => {
-  for (const [fullTimes, text] of [
-    [3, "one\n"],
-    [Number.POSITIVE_INFINITY, ""],
-  ] as const) {
+for (const [what, fullTimes, text] of [
+  ["is waited for", 3, "one\n"],
+  ["is given up if it stays so", Number.POSITIVE_INFINITY, ""],
+] as const) {
+  test(`at the end of the process a reader that is behind ${what}`, async (t) => {
     const { file, output, settle, exit } = smallFile(t);
     file.fullTimes = 1;
     output.write("one\n");
@@ -90,9 +91,8 @@ test("at the end of the process a reader that is behind is waited for, but not f
     file.fullTimes = fullTimes;
     exit();
     assert.equal(file.text, text);
-    t.mock.reset();
-  }
-});
+  });
+}
 
 test("at the end of the process the rest is written behind what is being written", (t) => {
   const { file, output, exit } = smallFile(t);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Sideband } from "../../../src/sdk/index.ts";
+import { ModuleTimers } from "../../fixtures/module-timers.ts";
 
 const SILENCE_MS_MAX = 20_000;
 
@@ -28,7 +29,7 @@ async function settle(): Promise<void> {
 }
 
 test("a stream that is silent for 20 seconds is opened again after its last event", async (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const timers = new ModuleTimers(t, "src/sdk/deadline.ts");
   const { streams, memory } = fakeStreams();
   const events = memory.events("ada");
   const first = events.next();
@@ -37,19 +38,19 @@ test("a stream that is silent for 20 seconds is opened again after its last even
   streams[0].write('ta: {"kind":"written"}\n\n');
   assert.deepEqual((await first).value, { id: "1", kind: "written" });
   // Nobody waits for the next one yet.
-  t.mock.timers.tick(10 * SILENCE_MS_MAX);
+  timers.tick(10 * SILENCE_MS_MAX);
   await settle();
   const second = events.next();
   await settle();
-  t.mock.timers.tick(SILENCE_MS_MAX - 1);
+  timers.tick(SILENCE_MS_MAX - 1);
   streams[0].write(": still here\n\n");
   await settle();
-  t.mock.timers.tick(SILENCE_MS_MAX - 1);
+  timers.tick(SILENCE_MS_MAX - 1);
   await settle();
   assert.equal(streams.length, 1, "something came in time");
-  t.mock.timers.tick(1);
+  timers.tick(1);
   await settle();
-  t.mock.timers.tick(500);
+  timers.tick(500);
   await settle();
   assert.equal(streams.length, 2);
   assert.equal(streams[1].headers.get("last-event-id"), "1");

@@ -7,6 +7,7 @@ import type { StoredFact } from "../../../src/contract/answers.ts";
 import { type ErrorCode, SidebandError } from "../../../src/sdk/errors.ts";
 import type { EventsOptions } from "../../../src/sdk/options.ts";
 import { LiveFacts, type LiveState } from "../../../src/web/memory/live-facts.ts";
+import { ModuleTimers } from "../../fixtures/module-timers.ts";
 
 const NOW = Date.UTC(2026, 10, 17, 12);
 const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
@@ -193,44 +194,43 @@ test("while nobody looks nothing is read; what has changed meanwhile is read at 
 });
 
 test("a fact that ends is gone without an event, and is told to have ended", async (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: NOW });
+  const timers = new ModuleTimers(t, "src/web/memory/live-facts.ts", NOW);
   const { service, told, live, settle } = fakeMemory();
   service.facts = [fact("TASK.next", 1, { expires_at: at(60) })];
   live.start();
   await settle();
   service.facts = [];
-  t.mock.timers.tick(59_000);
+  timers.tick(59_000);
   await settle();
   assert.deepEqual(told, []);
-  t.mock.timers.tick(1_200);
+  timers.tick(1_200);
   await settle();
   assert.deepEqual(told, ["TASK.next has ended."]);
   live.stop();
 });
 
 test("an end that is further away than a timer reaches is waited for in parts, with a read for each", async (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: NOW });
+  const timers = new ModuleTimers(t, "src/web/memory/live-facts.ts", NOW);
   const timerMsMax = 2 ** 31 - 1;
-  const waits = t.mock.method(globalThis, "setTimeout").mock;
   const { service, told, live, settle } = fakeMemory();
   service.facts = [fact("TASK.next", 1, { expires_at: at(30 * 86_400) })];
   live.start();
   await settle();
   // Node and browsers take a longer one for 1 ms.
-  const longest = Math.max(...waits.calls.map(({ arguments: [, ms = 0] }) => ms));
+  const longest = Math.max(...timers.asked);
   assert.equal(longest, timerMsMax);
   const before = service.reads;
-  t.mock.timers.tick(timerMsMax - 1);
+  timers.tick(timerMsMax - 1);
   await settle();
   assert.equal(service.reads, before);
-  t.mock.timers.tick(1);
+  timers.tick(1);
   await settle();
   assert.equal(service.reads, before + 1);
   service.facts = [];
-  t.mock.timers.tick(30 * 86_400_000 - timerMsMax - 1);
+  timers.tick(30 * 86_400_000 - timerMsMax - 1);
   await settle();
   assert.deepEqual([service.reads, told], [before + 1, []]);
-  t.mock.timers.tick(200);
+  timers.tick(200);
   await settle();
   assert.deepEqual(told, ["TASK.next has ended."]);
   live.stop();
