@@ -143,7 +143,7 @@ export class GroupCommit {
     assert(this.#waiting === 0 && this.#alone.length === 0, "nothing waits in a closed store");
   }
 
-  /** The failure of the last group, if it failed in the last few seconds. One that only looked counts as none. */
+  /** The failure of a group in the last few seconds, if there was one, whatever was stored since: a full disk has room for some. */
   get recentFailure(): Failure | undefined {
     return this.#options.monotonic.now() - this.#failedAtMs < RETRY_AFTER_S * 1000
       ? storeUnavailable("The last commit failed.")
@@ -227,7 +227,6 @@ export class GroupCommit {
       atStep("group: on disk");
       // The folder may have been copied before, and replaced by the copy after the first look.
       if (!isOwner()) return this.#refuse(answers, outcomeUnknown(LOST));
-      this.#failedAtMs = Number.NEGATIVE_INFINITY;
     } else {
       // Nothing waits for the disk here: without this, groups that only look would hold the event loop one after the other.
       await new Promise((resolve) => setImmediate(resolve));
