@@ -130,6 +130,8 @@ test("the file of results has every measure of every memory, in two whole runs, 
     wanted.sort(),
   );
   assert.deepEqual(Object.keys(peers), [...PEER_IDS]);
+  const shown = readmeRows(COMPARISON).map(([name]) => name);
+  assert.equal(shown.filter((name) => name.startsWith("●")).length, 8, shown.join());
   for (const { commit, result, measure, peer } of entries) {
     assert.match(commit, /^[0-9a-f]{12}$/, `${measure} ${peer}`);
     assert.ok(!("failed" in result), `${measure} ${peer}`);
