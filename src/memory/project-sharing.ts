@@ -32,10 +32,7 @@ interface SharingInput {
   readonly dryRun?: boolean | undefined;
 }
 
-interface TakenFact {
-  readonly label: string;
-  readonly value: string;
-}
+type TakenFact = Readonly<Record<"label" | "value", string>>;
 
 /** How much is shared in a project. */
 export interface SharedFacts {
