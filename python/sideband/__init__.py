@@ -528,6 +528,7 @@ class RolledBackFact(_RolledBackFactAlways, _RolledBackFactRest):
 
 class _RollbackAnswerRest(TypedDict, total=False):
     changed_since: List[PlacedLabel]
+    at: str
 
 
 class RollbackAnswer(_RollbackAnswerRest):

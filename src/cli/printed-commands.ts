@@ -50,6 +50,17 @@ export function undoOf(
 }
 
 /**
+ * Takes back what was done at a moment, and nothing that came later: facts that have changed again since stay.
+ * @param at of the service, to the millisecond; undefined where it is not known: then the command lists what there is
+ */
+export function rollbackOf(at: string | undefined, options: string, isShared = false): string {
+  const program = sidebandCommand();
+  if (at === undefined) return `${program} undo --list${options}`;
+  const before = new Date(Date.parse(at) - 1).toISOString();
+  return `${program} rollback --to ${before} --unchanged-since ${at}${isShared ? " --shared" : ""}${options}`;
+}
+
+/**
  * How a write of an agent is undone from a terminal in any folder. The agent's settings may be those of its host alone, so
  * what is not usual is named; of a service only the key has to be set there, too.
  */

@@ -188,6 +188,13 @@ export const RollbackAnswer = Type.Object({
       description: "With `unchanged_since`: what has changed again since, and stays as it is.",
     }),
   ),
+  at: Type.Optional(
+    Type.String({
+      ...Moment,
+      description:
+        "When facts were changed: with `to` a millisecond before and this as `unchanged_since`, another rollback takes this one back, and nothing that came later.",
+    }),
+  ),
 });
 
 export const UserExportQuery = Type.Object({ user_id: wire.UserId });

@@ -213,6 +213,8 @@ export interface RollbackResult {
   readonly used: number | undefined;
   /** What is left as it is, because it has changed again since the moment that was named. */
   readonly changedSince: readonly { readonly place: Place; readonly label: string }[];
+  /** undefined where nothing was changed */
+  readonly doneAtMs: number | undefined;
 }
 
 /**
@@ -264,6 +266,7 @@ export async function rollBack(
     isDone,
     used: isChanged ? outcome.used : undefined,
     changedSince: await inOrder(services, account, changedSince),
+    doneAtMs: isChanged ? nowMs : undefined,
   };
 }
 

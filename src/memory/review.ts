@@ -4,6 +4,7 @@
  * value that it has replaced, if that was said or concluded and has not ended. All else shows it.
  */
 
+import { lastAccepted } from "../base/fact-origins.ts";
 import { isLive } from "./law/user-memory.ts";
 import type { FactRecord, FactStore, UserState, View } from "./ports.ts";
 
@@ -35,9 +36,7 @@ async function acceptedBefore(
   // Its first value has replaced none.
   if (ordinal === 1) return undefined;
   const life = await store.readLife(account, userId, { nowMs, place, label });
-  const earlier = life?.earlier ?? [];
-  const ended = earlier.findLastIndex((value) => value.ended === "forgotten" || value.ended === "expired");
-  const found = earlier.slice(ended + 1).findLast(({ origin }) => origin !== "read");
+  const found = lastAccepted(life?.earlier ?? []);
   if (found === undefined || !isLive(found, nowMs)) return undefined;
   const { ended: _ended, endedAtMs: _endedAtMs, former: _former, endedBy: _endedBy, ...fact } = found;
   return number === undefined ? fact : { ...fact, number };

@@ -260,6 +260,40 @@ test("what undoes a pin, an acceptance or an ending means the same fact in anoth
   assert.equal((await inShed("recall", "PROJ.repo")).out, "the shed's\n");
 });
 
+test("what undoes a merge or a rollback takes back that alone, whatever was done since", async () => {
+  const value = async (label: string) => (await home.run("recall", label, ...SAME)).out.trimEnd();
+  const done = async (...words: string[]) => {
+    const { status, out, err } = await home.run(...words, ...SAME);
+    assert.equal(status, 0, err);
+    const [undo = "", ...others] = undosIn(out + err);
+    assert.deepEqual(others, []);
+    return undo;
+  };
+  for (const [label, text] of [
+    ["KIN.son", "Ben"],
+    ["KIN.daughter", "Eve"],
+    ["KIN.uncle", "Tom"],
+  ])
+    await done("remember", label, text, "--new");
+  const joined = await done("rename", "KIN.son", "KIN.daughter", "--merge");
+  const { at } = (await (await memory()).changes(USER)).changes[0];
+  await done("remember", "KIN.uncle", "Tim");
+  await runPrinted(joined);
+  assert.deepEqual(await Promise.all(["son", "daughter", "uncle"].map((name) => value(`KIN.${name}`))), [
+    "Ben",
+    "Eve",
+    "Tim",
+  ]);
+  for (const back of [() => done("rollback", "--to", at), () => done("undo")]) {
+    const undo = await back();
+    await done("remember", "KIN.aunt", "Ada", "--new");
+    await done("remember", "KIN.uncle", "Jim");
+    await runPrinted(undo);
+    assert.deepEqual([await value("KIN.aunt"), await value("KIN.uncle")], ["Ada", "Jim"]);
+    assert.deepEqual([await value("KIN.son"), await value("KIN.daughter")], ["Ben", "Eve"]);
+  }
+});
+
 const TOOLS: readonly (readonly [tool: string, input: () => Promise<object>])[] = [
   ["remember", async () => ({ label: "PLANT.rose", value: "red" })],
   ["remember", async () => ({ label: "PLANT.rose", value: "white", until: "2099-01-01" })],

@@ -206,6 +206,15 @@ visit("what an agent has read somewhere waits: it is accepted, changed or forgot
   await press(page, "Forget what was read: PREF.tone");
   await card.waitFor({ state: "detached" });
   assert.deepEqual(Object.keys(await origins()).sort(), ["PREF.editor", "PREF.tools", "USER.name"]);
+  // What it has replaced is shown, and counts again.
+  await remember(running, { label: "USER.name", value: "A. Reader", ...read });
+  await card.getByText("In place of “Ada”").waitFor();
+  await press(page, "Turn down what was read: USER.name");
+  await says("USER.name is “Ada” again.");
+  assert.equal((await origins())["USER.name"], "said Ada");
+  await press(page, "Undo");
+  await says("USER.name waits for you again.");
+  assert.equal((await origins())["USER.name"], "read A. Reader ends");
 });
 
 visit("what agents get is counted and shown; a block is made only for who asks for it", async (visit) => {

@@ -297,6 +297,7 @@ test("what changed is listed page by page, and a user goes back to a moment, all
     changes: [{ label: "USER.os", from: "imported", to: null }],
     unreached: [],
     changed_since: [{ label: "USER.gpu" }],
+    at: new Date(clock.ms).toISOString(),
   });
   const left = ["USER.name=Ada", "USER.gpu=changed", "USER.language=later"];
   assert.deepEqual(await factsOf(user_id), left);

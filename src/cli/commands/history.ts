@@ -10,7 +10,7 @@ import { allPages, type MemoryCall, memoryCommand, WRITER, withNotFoundText } fr
 import { localTime, momentMs } from "../moments.ts";
 import { placeText } from "../named-project.ts";
 import { counted, table } from "../printed.ts";
-import { sidebandCommand, undoOf } from "../printed-commands.ts";
+import { rollbackOf, sidebandCommand, undoOf } from "../printed-commands.ts";
 import { projectName } from "../project-call.ts";
 import { repeatedOptions, scopeOf, TEAM_HELP, withoutPerson } from "../shared-options.ts";
 
@@ -142,7 +142,7 @@ shared goes back only with --shared. What was written since stays in the history
     });
     print(rollbackLines(answer, to), answer);
     if (answer.status === "ok" && answer.changes.length > 0)
-      console.error(`undo: ${sidebandCommand()} undo${sameMemory}`);
+      console.error(`undo: ${rollbackOf(answer.at, sameMemory, flags.shared)}`);
     if (answer.status === "unreached")
       throw unreached(answer, to, (flags.shared ? " --shared" : "") + sameMemory);
   },
@@ -209,7 +209,8 @@ the labels of the account is undone by the command that it has printed.`,
       if (answer.status === "unreached") throw unreached(answer, before, sharedAgain(thing) + sameMemory);
       if (answer.changes.length === 0) continue;
       print(rollbackLines(answer, before), answer);
-      console.error(`undo: ${sidebandCommand()} undo${sameMemory}`);
+      const options = repeatedOptions({ texts: { ...texts, project: shared ?? project } });
+      console.error(`undo: ${rollbackOf(answer.at, options, shared !== undefined)}`);
       return;
     }
     throw new CommandError(

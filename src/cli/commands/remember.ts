@@ -5,7 +5,7 @@
 
 import { PLACE_KINDS } from "../../agent-side/agent-memory.ts";
 import { RefusedValueError, sanitizeValue } from "../../agent-side/secrets.ts";
-import { quotedValue, readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
+import { projectAt, quotedValue, readRevisionsAfter, writtenLine } from "../../agent-side/written-line.ts";
 import { LABEL_FORM, LABELS, scopeOfLabel } from "../../base/channel-labels.ts";
 import { FACT_ORIGINS } from "../../base/fact-origins.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
@@ -23,7 +23,7 @@ import {
 import { endMs, lifeS, localTime } from "../moments.ts";
 import { placeText } from "../named-project.ts";
 import { ask } from "../printed.ts";
-import { addLabelCommand, sidebandCommand, undoOf } from "../printed-commands.ts";
+import { addLabelCommand, rollbackOf, sidebandCommand, undoOf } from "../printed-commands.ts";
 import { repeatedOptions, scopeOf, TEAM_HELP } from "../shared-options.ts";
 
 export const remember: Command = memoryCommand(
@@ -268,10 +268,14 @@ there. Prints the command that undoes it.`,
     }
     const kept = await readRevisionsAfter(memory, userId, answer, { project });
     const isKept = kept === undefined || kept.some(({ revision }) => revision === previous.revision);
-    // The last thing in all places, as it may have been in any.
-    const everywhere = repeatedOptions({ texts: { ...texts, project: undefined } });
+    const at = kept?.find(({ revision }) => revision === answer.revision)?.updated_at;
+    const isShared = answer.place === "shared";
+    // Both facts may be in any place of the person's, or they are what is shared.
+    const place = repeatedOptions({
+      texts: { ...texts, project: isShared ? projectAt(answer.place, project) : undefined },
+    });
     const undo = isKept
-      ? `undo: ${sidebandCommand()} undo${everywhere}`
+      ? `undo: ${rollbackOf(at, place, isShared)}`
       : "no undo: the earlier value is not kept";
     print(`${label} is now in the list on ${to}: ${quotedValue(value)}; ${undo}`, answer);
   },

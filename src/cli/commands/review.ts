@@ -1,9 +1,16 @@
 /**
- * sideband review: facts that an agent has read somewhere, for the person to accept or forget. An accepted one is said by
- * the person from then on; its value, end and place stay.
+ * sideband review: facts that an agent has read somewhere, for the person to accept or turn down. An accepted one is said by
+ * the person from then on; its value, end and place stay. In place of one that is turned down the value before it counts again.
  */
 
-import { forgottenLine, quotedValue, readRevisions } from "../../agent-side/written-line.ts";
+import { replacedValue, waitingFacts } from "../../agent-side/waiting-facts.ts";
+import {
+  forgottenLine,
+  quotedValue,
+  readRevisions,
+  readRevisionsAfter,
+  writtenLine,
+} from "../../agent-side/written-line.ts";
 import type { StoredFact } from "../../contract/answers.ts";
 import { shellQuote } from "../../main/shell-quote.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
@@ -15,13 +22,14 @@ import { sidebandCommand, undoOf } from "../printed-commands.ts";
 export const review: Command = memoryCommand(
   {
     name: "review",
-    summary: "list, accept or forget what agents have read somewhere",
+    summary: "list, accept or turn down what agents have read somewhere",
     words: ["[LABEL]"],
     usage: "[--accept | --forget]",
     options: `  --accept        the fact on LABEL, or all of them, count as said by you
-  --forget        forget the fact on LABEL, or all of them; each can be restored`,
-    about: `Lists the facts whose origin is "read": an agent met them in a file, a page or a tool's answer, and nobody has said them.
-A prompt lists them apart. With SIDEBAND_REVIEW=read, a setting of the service or of the process that owns the data
+  --forget        turn the fact on LABEL, or all of them, down: the value that it replaced counts again, and where there
+                  was none it is forgotten; each can be restored`,
+    about: `Lists the facts whose origin is "read": an agent met them in a file, a page or a tool's answer, and nobody has said them;
+and the value that each has replaced. A prompt lists them apart. With SIDEBAND_REVIEW=read, a setting of the service or of the process that owns the data
 folder, they are in no prompt and no block until they are accepted here.`,
     failures: "1 if LABEL has no such fact",
     check({ flags: { accept, forget } }) {
@@ -32,10 +40,10 @@ folder, they are in no prompt and no block until they are accepted here.`,
     const { memory, userId, project, flags, sameMemory, print } = call;
     const [label] = call.words;
     const { facts } = await memory.facts(userId, { project });
-    const waiting = facts.filter((fact) => fact.origin === "read" && (label ?? fact.label) === fact.label);
+    const waiting = waitingFacts(facts).filter((fact) => (label ?? fact.label) === fact.label);
     if (waiting.length === 0 && label !== undefined)
       throw new CommandError(`${userId} has no fact ${label} that was read somewhere`);
-    const decide = flags.accept ? acceptFact : flags.forget ? forgetFact : undefined;
+    const decide = flags.accept ? acceptFact : flags.forget ? turnDown : undefined;
     const lines: string[] = [];
     for (const fact of waiting) lines.push(await (decide ?? listed)(call, fact));
     const command = `${sidebandCommand()} review`;
@@ -49,10 +57,13 @@ folder, they are in no prompt and no block until they are accepted here.`,
   },
 );
 
-async function listed(_call: MemoryCall, fact: StoredFact): Promise<string> {
+async function listed({ memory, userId, project }: MemoryCall, fact: StoredFact): Promise<string> {
   const { label, value, written_by: writer = "", updated_at: at, expires_at: until } = fact;
   const end = until === undefined ? "" : ` until ${localTime(until)}`;
-  return `${label}=${quotedValue(value)}${end}  (${[writer, localTime(at)].filter((text) => text !== "").join(", ")})`;
+  const by = [writer, localTime(at)].filter((text) => text !== "").join(", ");
+  const before = await replacedValue(memory, userId, fact, project, Date.now());
+  const was = before === undefined ? "" : `, in place of ${quotedValue(before.value)}`;
+  return `${label}=${quotedValue(value)}${end}  (${by})${was}`;
 }
 
 /** Only the value that was listed: another one is not written over. */
@@ -70,10 +81,18 @@ async function acceptFact(call: MemoryCall, fact: StoredFact): Promise<string> {
   return `${label}: accepted ${quotedValue(value)}; undo: ${program} ${back}`;
 }
 
-async function forgetFact(call: MemoryCall, { label, revision, place }: StoredFact): Promise<string> {
+/** Only the value that was listed: in the place of another one nothing comes back, and it is not forgotten. */
+async function turnDown(call: MemoryCall, fact: StoredFact): Promise<string> {
   const { memory, userId, project } = call;
-  const options = { project, scope: place, keepHistory: true, ifRevision: revision };
-  await memory.forget(userId, label, options);
-  const kept = await readRevisions(memory, userId, label, { project });
-  return forgottenLine(label, kept, undoOf(call, place, project));
+  const { label, revision, place: scope } = fact;
+  const options = { project, scope, ifRevision: revision };
+  const before = await replacedValue(memory, userId, fact, project, Date.now());
+  if (before === undefined) {
+    await memory.forget(userId, label, { ...options, keepHistory: true });
+    const kept = await readRevisions(memory, userId, label, { project });
+    return forgottenLine(label, kept, undoOf(call, scope, project));
+  }
+  const written = await memory.restore(userId, label, before.revision, { ...options, writtenBy: WRITER });
+  const kept = await readRevisionsAfter(memory, userId, written, { project });
+  return writtenLine(written, kept, undoOf(call, written.place, project), localTime);
 }

@@ -79,7 +79,7 @@ export function findAnswer(userId: string, query: string, { by, found }: FoundRe
 }
 
 export function rollbackAnswer(result: RollbackResult, isDryRun: boolean): RollbackAnswer {
-  const { changes, unreached, isDone, changedSince } = result;
+  const { changes, unreached, isDone, changedSince, doneAtMs } = result;
   const named = (fact: (typeof unreached)[number]) => ({ label: fact.label, ...projectField(fact) });
   return {
     status: isDone ? "ok" : isDryRun ? "planned" : "unreached",
@@ -91,6 +91,7 @@ export function rollbackAnswer(result: RollbackResult, isDryRun: boolean): Rollb
     })),
     unreached: unreached.map(named),
     ...(changedSince.length === 0 ? {} : { changed_since: changedSince.map(named) }),
+    ...(doneAtMs === undefined ? {} : { at: timeText(doneAtMs) }),
   };
 }
 

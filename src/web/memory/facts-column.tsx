@@ -1,6 +1,7 @@
 /** The facts: finding them, the way to each part of the page, what waits for the person, and the list or what was found. */
 
 import { useEffect, useState } from "preact/hooks";
+import { waitingFacts } from "../../agent-side/waiting-facts.ts";
 import { groupOf } from "../../base/channel-labels.ts";
 import type { Memory } from "../api/memory.ts";
 import { Button } from "../parts/fields.tsx";
@@ -14,7 +15,7 @@ import { FoundFacts } from "./found-facts.tsx";
 import { FileButton } from "./imported-file.tsx";
 import { focusHeading, JumpList } from "./jump-list.tsx";
 import { usePage } from "./page-context.ts";
-import { Review, waitingFacts } from "./review.tsx";
+import { Review } from "./review.tsx";
 
 interface FactsColumnProps {
   readonly onFile: (file: File) => void;

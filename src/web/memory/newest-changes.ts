@@ -39,7 +39,7 @@ export async function newestChanges(
 }
 
 /** Of the person, or only what the members of a project share. */
-export async function changesOf(
+async function changesOf(
   api: Api,
   userId: string,
   team: string | undefined,

@@ -7,7 +7,6 @@ import { countText } from "../parts/format.ts";
 import { useAction, useQuery } from "../parts/hooks.ts";
 import { ErrorNotice, Loading, Notice } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
-import { changesOf } from "./newest-changes.ts";
 import { usePage } from "./page-context.ts";
 import { exactTime } from "./times.tsx";
 import { undoAction } from "./writes.ts";
@@ -37,16 +36,15 @@ export function Rollback({ to, team, onClose }: RollbackProps) {
   const goBack = () =>
     run(async () => {
       const partial = plan !== undefined && plan.unreached.length > 0;
-      const { changes } = await live.write("all", () => api.rollback(userId, to, { ...where, partial }));
-      // The time of the service, not of this machine: the newest change is the one that was just made.
-      const made = (await changesOf(api, userId, team, { since: to, count: 1 })).changes[0];
+      const { changes, at } = await live.write("all", () => api.rollback(userId, to, { ...where, partial }));
       const undo = async () => {
-        const before = new Date(Date.parse(made.at) - 1).toISOString();
-        await live.write("all", () => api.rollback(userId, before, { ...where, partial: true }));
+        const before = new Date(Date.parse(at!) - 1).toISOString();
+        const options = { ...where, partial: true, unchangedSince: at };
+        await live.write("all", () => api.rollback(userId, before, options));
       };
       showToast({
         text: `Back to ${exactTime(to)}: ${countText(changes.length, "fact")} changed.`,
-        actions: made === undefined ? [] : [undoAction(page, undo, "Going back is undone.")],
+        actions: at === undefined ? [] : [undoAction(page, undo, "Going back is undone.")],
       });
       onClose();
     });

@@ -3,6 +3,7 @@
  * is done only if nobody has changed the fact since, and keeps the history.
  */
 
+import { replacedValue } from "../../agent-side/waiting-facts.ts";
 import type { StoredFact, WrittenAnswer } from "../../contract/answers.ts";
 import { isSidebandError, SidebandError } from "../../sdk/errors.ts";
 import type { EncodeOptions, ForgetOptions } from "../../sdk/options.ts";
@@ -124,6 +125,23 @@ export async function acceptFact(page: MemoryPage, fact: StoredFact): Promise<vo
   const written = await live.write([label], () => api.encode(memory.userId, label, value, options));
   const undo = undoAction(page, () => undoWrite(page, written, fact), `${label} waits for you again.`);
   showToast({ text: `${label} is accepted.`, actions: [undo] });
+}
+
+/**
+ * The person turns down what an agent had read: what it replaced counts again, and where there was nothing it is forgotten.
+ * Only the value that was seen.
+ */
+export async function turnDownFact(page: MemoryPage, fact: StoredFact): Promise<void> {
+  const { live, api, memory, showToast } = page;
+  const { userId, project } = memory;
+  const { label, revision, place: scope } = fact;
+  const before = await replacedValue(api, userId, fact, project, Date.now());
+  if (before === undefined) return forgetFact(page, fact);
+  const written = await live.write([label], () =>
+    api.restore(userId, label, before.revision, { project, scope, ifRevision: revision }),
+  );
+  const undo = undoAction(page, () => undoWrite(page, written, fact), `${label} waits for you again.`);
+  showToast({ text: `${label} is “${before.value}” again.`, actions: [undo] });
 }
 
 /** Moves a fact to another label; with `merge`, both become a list there. */

@@ -70,6 +70,56 @@ test("what was read somewhere is listed, accepted with its end and writer, and f
     ),
   ));
 
+test("where what was read has replaced something, turning it down brings that back, and never what has changed meanwhile", () =>
+  withData((data) =>
+    besideOwner(
+      data,
+      async () => {
+        const ada = ["--user", "ada", "--data", data];
+        const value = async () => (await run("recall", "HEALTH.medication", ...ada)).out;
+        const origin = async () => {
+          const { facts } = JSON.parse((await run("facts", "--json", ...ada)).out);
+          return facts[0].origin;
+        };
+        const write = (text: string, from: string) =>
+          run(
+            "remember",
+            "HEALTH.medication",
+            text,
+            "--new",
+            "--origin",
+            from,
+            "--until",
+            "2099-12-31",
+            ...ada,
+          );
+        assert.equal((await write("88 mg", "said")).status, 0);
+        await write("a page's", "read");
+        await write("another page's", "read");
+        assert.match(
+          (await run("review", ...ada)).out,
+          /^HEALTH\.medication="another page's" until .*\(cli, .*\), in place of "88 mg"\n1 fact; /,
+        );
+        const done = await run("review", "HEALTH.medication", "--forget", ...ada);
+        assert.match(
+          done.out,
+          /^HEALTH\.medication: was "another page's".*, now "88 mg" until 2099-.*; undo: /,
+        );
+        assert.deepEqual([await value(), await origin()], ["88 mg\n", "said"]);
+        assert.match((await run("context", "--groups", "all", ...ada)).out, /HEALTH\.medication.*=88 mg\n/);
+        await run(...undoWords(done.out));
+        assert.deepEqual([await value(), await origin()], ["another page's\n", "read"]);
+        // What the person has taken away stays away.
+        await run("forget", "HEALTH.medication", ...ada);
+        await write("a third page's", "read");
+        assert.doesNotMatch((await run("review", ...ada)).out, /in place of/);
+        assert.match((await run("review", "--forget", ...ada)).out, /^HEALTH\.medication: forgotten; undo: /);
+        assert.equal(await value(), "");
+      },
+      { SIDEBAND_REVIEW: "read" },
+    ),
+  ));
+
 test("a pin is set and taken away, each can be undone, and all else of the fact stays; a prompt of few tokens has it", () =>
   withData((data) =>
     besideOwner(data, async () => {
