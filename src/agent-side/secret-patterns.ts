@@ -128,12 +128,16 @@ const ACCOUNT =
 const SOON = ".{0,60}?";
 /** What is opened by a number. */
 const OPENED =
-  "(?<![a-z])(?:alarm[ae]?|allarme|keypad|pad ?lock|lock ?box|locker|locked|digicode|türcode|intercom|gate|safe|combination|tresor|kluis|slot" +
+  "(?<![a-z])(?:alarm[ae]?|allarme|keypad|pad ?lock|(?:key|lock)[ -]?box(?:es)?|key[ -]?safe|schlüssel(?:safe|kasten|tresor|box)|boîte (?:à|a) cl(?:és|efs)|caja de llaves|cassetta (?:delle |per )?chiavi|sleutel(?:kluis|kastje|kast)|nyckel(?:box|skåp)|locker|locked|digicode|türcode|intercom|gate|safe|combination|tresor|kluis|slot" +
   "|(?:vorhänge|zahlen|fahrrad)?schloss|cadenas|candado|lucchetto|hänglås|hengelås|kłódka|замок|сигнализация)(?![a-z])";
-/** No year, no time, and nothing with a unit. */
+/** "room 1408": Python looks behind only by a fixed width, so each word is on its own. */
+const NAMED_NUMBER = "room house flat model type zimmer haus modell hausnummer"
+  .replace(/\w+/g, "(?<!$& )")
+  .replaceAll(") (", ")(");
+/** No year, no time, no street, and nothing with a name or a unit. */
 const OPENING_NUMBER =
-  "(?<![a-z0-9.,:/€$£+-])(?<!at )(?<!iso )(?!(?:19|20)[0-9]{2}(?![0-9])|0[4-9][0-5][05](?![0-9]))(?:[0-9]{1,2}(?:\\s?-\\s?[0-9]{1,2}){2,4}|[0-9]{4,6}[#*]?|[0-9]{2,3}[#*]|[a-z][0-9]{4,5})" +
-  "(?![a-z0-9:/%€°£$]|[.,-][0-9]|\\s?[0-9]|\\s?(?:rule|backup|m?g|k[gmw]|ml|[cm]m|ft|v|hz|rpm|eur|usd|euros?|dollars?|people|pounds|steps)(?![a-z]))";
+  `(?<![a-z0-9.,:/€$£+-])(?<![0-9]{2} )(?<!at )(?<!iso )${NAMED_NUMBER}(?!(?:19|20)[0-9]{2}(?![0-9])|0[4-9][0-5][05](?![0-9]))(?:[0-9]{1,2}(?:\\s?-\\s?[0-9]{1,2}){2,4}|[0-9]{4,6}[#*]?|[0-9]{2,3}[#*]|[a-z][0-9]{4,5})` +
+  "(?![a-z0-9:/%€°£$]|[.,-][0-9]|\\s?[0-9]|\\s?(?:rule|backup|m?g|k[gmw]|ml|[cm]m|ft|v|hz|rpm|eur|usd|euros?|dollars?|people|pounds|steps)(?![a-z])|\\s[a-zà-ÿ]{2,20}\\s(?:street|st|road|rd|avenue|ave|lane|drive)(?![a-z]))";
 /** A word with numbers or signs, as nobody would call a thing. */
 const ODD_WORD =
   "(?<![^\\s\"'`(])(?!802|wpa|fritz|https?:|\\S{0,30}(?:hz|bit|bps)(?![a-z]))(?=[^\\s0-9]{0,40}[a-zà-öø-ÿ]{3})(?=\\S{0,40}(?:[0-9]{2}|[!@#$%&*][0-9]|[0-9][!@#$%&*]))[^\\s,;:/()]{8,60}";

@@ -41,6 +41,29 @@ export function slipEditsMax(letters: number): number {
   return Math.min(SLIP_EDITS_MAX, Math.ceil(letters / 2) - 1);
 }
 
+/** Of a shorter word an s is not taken for that of a plural. */
+const SINGULAR_LENGTH_MIN = 3;
+
+/** A word of a label and what it is with the other ending: "allergies" and "allergy", "box" and "boxes", "kid" and "kids". */
+export function otherNumbers(word: string): readonly string[] {
+  const singulars = [
+    ...(word.endsWith("ies") ? [`${word.slice(0, -3)}y`] : []),
+    ...(word.endsWith("es") ? [word.slice(0, -2)] : []),
+    ...(word.endsWith("s") ? [word.slice(0, -1)] : []),
+  ].filter(({ length }) => length >= SINGULAR_LENGTH_MIN);
+  const isSingular = word.length >= SINGULAR_LENGTH_MIN;
+  const plurals = [`${word}s`, `${word}es`, ...(word.endsWith("y") ? [`${word.slice(0, -1)}ies`] : [])];
+  return [word, ...singulars, ...(isSingular ? plurals : [])];
+}
+
+/** Whether two labels differ only by singular and plural, in the group, in the name, or in both. */
+export function isOtherNumber(label: string, known: string): boolean {
+  const [[group = "", name = ""], [otherGroup = "", otherName = ""]] = [label, known].map((one) =>
+    one.toLowerCase().split("."),
+  );
+  return otherNumbers(group).includes(otherGroup) && otherNumbers(name).includes(otherName);
+}
+
 /** Any number of edits that is too many. */
 const FAR = SLIP_EDITS_MAX + 1;
 /** `slipEdits` looks at no more letters of words than this. */

@@ -304,7 +304,7 @@ export const FoundFact = Type.Object({
   guess: Type.Optional(
     Type.Literal(true, {
       description:
-        "Only where it is one: the fact has none of the words, but a short one with another letter. Never beside facts that are not guesses.",
+        "Only where it is one: the fact has none of the words, but one that is like it; or it has half of them or fewer, and none in the name of its label.",
     }),
   ),
 });

@@ -8,8 +8,8 @@
  */
 
 import type { Sliced } from "../base/slices.ts";
-import { type QueryWord, QueryWords, similarityOf } from "./query-words.ts";
-import { stemOf, wordsOf } from "./words.ts";
+import { isSureMatch, type QueryWord, QueryWords, similarityOf } from "./query-words.ts";
+import { spelledOut, stemOf, wordsOf } from "./words.ts";
 
 export interface FindableFact {
   readonly label: string;
@@ -26,6 +26,8 @@ export interface FoundFact<F> {
   readonly score: number;
   /** It has no word of the query, but short ones that differ by a letter: "wifi" for "wife". */
   readonly isGuess: boolean;
+  /** A guess; or it is found by a far slip alone, or has half of the words or fewer, and none of them in its name. */
+  readonly isUnsure: boolean;
 }
 
 /** What a match counts by where it is. */
@@ -72,35 +74,40 @@ export class FactIndex<F extends FindableFact> {
   *find(query: string, limit: number): Sliced<FoundFact<F>[]> {
     const words = new QueryWords(query);
     const matches = yield* this.#matchesOf(words.asked);
-    const sums = new Map<number, { sum: number; isGuess: boolean }>();
+    const sums = new Map<number, { sum: number; isGuess: boolean; sureCount: number }>();
     let weightOfAll = 0;
     for (const [word, ownWeight] of words.weights.entries()) {
       yield;
       const { best, count } = yield* bestByFact(matches.filter(({ asked }) => asked.words.includes(word)));
       const weight = ownWeight * Math.log(1 + (this.facts.length - count + 0.5) / (count + 0.5));
       weightOfAll += weight;
-      for (const [fact, { similarity, isGuess }] of best) {
+      for (const [fact, { similarity, isGuess, isSure }] of best) {
         if (fact % LOOKED_AT === 0) yield;
         const known = sums.get(fact);
         // A word without a meaning finds nothing.
         if (known === undefined && word >= words.meaningCount) continue;
         const sum = (known?.sum ?? 0) + weight * similarity;
-        sums.set(fact, { sum, isGuess: isGuess && (known?.isGuess ?? true) });
+        const sureCount = (known?.sureCount ?? 0) + Number(isSure && word < words.meaningCount);
+        sums.set(fact, { sum, isGuess: isGuess && (known?.isGuess ?? true), sureCount });
       }
     }
     const isSure = [...sums.values()].some(({ isGuess }) => !isGuess);
     const best: FoundFact<F>[] = [];
-    for (const [at, { sum, isGuess }] of sums) {
+    for (const [at, { sum, isGuess, sureCount }] of sums) {
       yield;
       if (isSure && isGuess) continue;
       const fact = this.facts[at];
-      const found = { fact, score: (sum / weightOfAll) * (fact.isElsewhere ? ELSEWHERE_WEIGHT : 1), isGuess };
+      const score = (sum / weightOfAll) * (fact.isElsewhere ? ELSEWHERE_WEIGHT : 1);
+      const isHalf = words.meaningCount > 1 && 2 * sureCount <= words.meaningCount;
+      const found = { fact, score, isGuess, isUnsure: sureCount === 0 || isHalf };
       if (best.length === limit && byScore(best[limit - 1], found) <= 0) continue;
       best.push(found);
       best.sort(byScore);
       best.splice(limit);
     }
-    return best.filter(({ score }) => score >= best[0].score * SCORE_SHARE_MIN);
+    return best
+      .filter(({ score }) => score >= best[0].score * SCORE_SHARE_MIN)
+      .map((found) => (found.isUnsure && isNamed(found.fact, words) ? { ...found, isUnsure: false } : found));
   }
 
   /** The words of facts that are like a word of the query. */
@@ -111,7 +118,7 @@ export class FactIndex<F extends FindableFact> {
       const [first, last] = ends(asked.text);
       const look = (word: IndexedWord) => {
         const like = similarityOf(asked, word);
-        if (like !== undefined) matches.push({ asked, word, ...like });
+        if (like !== undefined) matches.push({ asked, word, like });
       };
       this.#beginnings.get(first)?.forEach(look);
       for (const word of this.#endings.get(last) ?? []) if (ends(word.text)[0] !== first) look(word);
@@ -136,6 +143,9 @@ export class FactIndex<F extends FindableFact> {
     const words = wordsOf(text);
     const length = Math.max(1, words.length - wordsBeside);
     const weight = fieldWeight * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT / length);
+    // "TÜV" is TUEV as well.
+    const spelled = spelledOut(text);
+    if (spelled !== text) this.#addText(fact, spelled, fieldWeight, wordsBeside);
     for (const text of words) {
       let word = this.#words.get(text);
       if (word === undefined) {
@@ -170,29 +180,45 @@ function byScore(a: FoundFact<FindableFact>, b: FoundFact<FindableFact>): number
   return b.score - a.score || Number(one > other) - Number(one < other);
 }
 
+/** Whether the name of its label has a word of the query. */
+function isNamed({ label }: FindableFact, { asked, meaningCount }: QueryWords): boolean {
+  const name = wordsOf(label.slice(label.indexOf(".") + 1));
+  return asked.some(
+    (word) =>
+      word.words.some((at) => at < meaningCount) &&
+      name.some((text) => isSureMatch(similarityOf(word, { text, stem: stemOf(text) }))),
+  );
+}
+
 /** A word of facts that is like a word of the query. */
-interface Match extends NonNullable<ReturnType<typeof similarityOf>> {
+interface Match {
+  readonly like: NonNullable<ReturnType<typeof similarityOf>>;
   readonly asked: QueryWord;
   readonly word: IndexedWord;
 }
 
 interface BestByFact {
-  readonly best: Map<number, { readonly similarity: number; readonly isGuess: boolean }>;
+  readonly best: Map<
+    number,
+    { readonly similarity: number; readonly isGuess: boolean; readonly isSure: boolean }
+  >;
   readonly count: number;
 }
 
 /** How well each fact matches a word of the query, and how many facts have it. */
 function* bestByFact(matches: readonly Match[]): Sliced<BestByFact> {
   const best: BestByFact["best"] = new Map();
-  const isKnown = matches.some(({ kind }) => kind === "word");
+  const isKnown = matches.some(({ like }) => like.kind === "word");
   const having = new Set<number>();
-  for (const { kind, similarity, word } of matches) {
+  for (const { like, word } of matches) {
+    const { kind, similarity } = like;
     const isSlip = kind === "slip" || kind === "guess";
     const slipWeight = isKnown && isSlip ? DOUBTED_SLIP_WEIGHT : 1;
     for (const [i, fact] of word.facts.entries()) {
       if (i % LOOKED_AT === 0) yield;
       if (!(isKnown && isSlip)) having.add(fact);
-      const found = { similarity: word.weights[i] * similarity * slipWeight, isGuess: kind === "guess" };
+      const weighed = word.weights[i] * similarity * slipWeight;
+      const found = { similarity: weighed, isGuess: kind === "guess", isSure: isSureMatch(like) };
       const before = best.get(fact);
       if (before === undefined || before.similarity < found.similarity) best.set(fact, found);
     }

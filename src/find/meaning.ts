@@ -68,8 +68,13 @@ export function reciprocalRankFusion<F>(
     sums.set(fact, (sums.get(fact) ?? 0) + (weight * RANK_OFFSET) / (RANK_OFFSET + rank));
   for (const [rank, { fact, score, isGuess }] of byWords.entries())
     if (!isGuess) add(fact, rank, WORDS_WEIGHT * score);
+  const unsure = new Set(byWords.flatMap(({ fact, isUnsure }) => (isUnsure ? [fact] : [])));
+  const near = new Set(byMeaning);
   for (const [rank, fact] of byMeaning.entries()) add(fact, rank, 1);
   return [...sums]
-    .map(([fact, sum]) => ({ fact, score: sum / (WORDS_WEIGHT + 1), isGuess: false }))
+    .map(([fact, sum]) => {
+      const isUnsure = !near.has(fact) && unsure.has(fact);
+      return { fact, score: sum / (WORDS_WEIGHT + 1), isGuess: false, isUnsure };
+    })
     .sort((a, b) => b.score - a.score);
 }

@@ -4,7 +4,7 @@
  */
 
 import { editDistance } from "../base/edit-distance.ts";
-import { isPaired, isStopWord, singularOf, stemOf, weightOf, wordsOf } from "./words.ts";
+import { isPaired, isStopWord, singularOf, spelledOut, stemOf, weightOf, wordsOf } from "./words.ts";
 
 /** A word of a query, or two neighbours as one: "time zone" finds "timezone". */
 export interface QueryWord {
@@ -23,6 +23,11 @@ interface Similarity {
    * it may have been mistyped. `guess`: a slip that is as likely another word.
    */
   readonly kind: "word" | "part" | "slip" | "guess";
+}
+
+/** A slip that is further away may be another word: "medicine" and "Médecins". */
+export function isSureMatch(like: Similarity | undefined): boolean {
+  return like !== undefined && (like.kind === "word" || like.kind === "part" || like === SLIP);
 }
 
 /** Words of a query that count. */
@@ -68,7 +73,16 @@ export class QueryWords {
       const both = [texts[i], text].map((word) => words.indexOf(word)).filter((word) => word >= 0);
       return { text: texts[i] + text, stem: stemOf(texts[i] + text), words: both };
     });
-    this.asked = [...single, ...joined.filter(({ words }) => words.length > 0).slice(0, QUERY_WORDS_MAX)];
+    // "TUEV" is found by "TÜV".
+    const spelled = wordsOf(spelledOut(query)).flatMap((text, i) => {
+      const at = text === texts[i] ? -1 : words.indexOf(texts[i]);
+      return at < 0 ? [] : [{ text, stem: stemOf(text), words: [at] }];
+    });
+    this.asked = [
+      ...single,
+      ...spelled.slice(0, QUERY_WORDS_MAX),
+      ...joined.filter(({ words }) => words.length > 0).slice(0, QUERY_WORDS_MAX),
+    ];
   }
 }
 

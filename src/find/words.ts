@@ -60,6 +60,17 @@ export function wordsOf(text: string): readonly string[] {
   return comparable(text).match(/[a-z0-9\x80-\uffff]+/g) ?? [];
 }
 
+/** How letters with marks are written where a keyboard does not have them. */
+const SPELLINGS: Readonly<Record<string, string>> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
+
+/** A text with these letters spelled out; the same text where it has none. */
+export function spelledOut(text: string): string {
+  if (ASCII.test(text)) return text;
+  const small = text.normalize("NFC").toLowerCase();
+  const spelled = small.replace(/[äöüåø]/g, (letter) => SPELLINGS[letter]);
+  return spelled === small ? text : spelled;
+}
+
 /** Whether a word is a piece of a text without spaces. */
 export function isPaired(word: string): boolean {
   return word.charCodeAt(0) > 0x0e00 && PAIRED.test(word);

@@ -23,11 +23,16 @@ const STOP_WORDS = new Set(
   ),
 );
 
-/** "Wi-Fi (upstairs)" → ["wi", "fi", "upstairs"]. */
+/** A number with its unit: of a sentence it is what changes, and "88 µg" is no 88 g. */
+const AMOUNT =
+  /(?<![\w.,])[+−–-]?\d+(?:[.,]\d+)?\s?(?:[mkµμ]?g|[mcd]?l|[mck]?m|° ?[cf]|[%€£$])(?![\p{L}\p{N}])/giu;
+
+/** "Wi-Fi (upstairs)" → ["wi", "fi", "upstairs"]; µ is written as u. */
 export function slugWords(text: string): string[] {
   return (
     plainLetters(text)
       .replace(/['’`]/g, "")
+      .replace(/μ(?=[a-z])/g, "u")
       .match(/[a-z0-9]+/g) ?? []
   );
 }
@@ -57,7 +62,8 @@ export function withoutStopWords(words: readonly string[]): string[] {
 /** A name for what is said in a text, by its first words that tell something. @param above what it is about */
 export function sentenceName(above: readonly string[], text: string): string {
   const start = joinedWords(withoutStopWords(slugWords(above.join(" "))), ABOVE_LENGTH_MAX);
-  const words = withoutStopWords(slugWords(text)).slice(0, SENTENCE_WORDS_MAX);
+  const told = slugWords(text.replace(AMOUNT, " "));
+  const words = withoutStopWords(told.length > 0 ? told : slugWords(text)).slice(0, SENTENCE_WORDS_MAX);
   const end = joinedWords(words, Math.min(SENTENCE_LENGTH_MAX, NAME_LENGTH_MAX - start.length - 1));
   return [start, end === "" ? `text_${fingerprint(text)}` : end].filter((part) => part !== "").join("_");
 }

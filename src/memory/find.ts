@@ -52,10 +52,10 @@ export async function findUserFacts(
   const joined = near.length === 0 ? byWords : reciprocalRankFusion(byWords, near).slice(0, limit);
   return {
     by: near.length === 0 ? "words" : "words+meaning",
-    found: joined.map(({ fact: { record }, score, isGuess }) => ({
+    found: joined.map(({ fact: { record }, score, isUnsure }) => ({
       record,
       score,
-      isGuess,
+      isGuess: isUnsure,
       ...ownMark(view, record.place),
     })),
   };

@@ -7,7 +7,7 @@
 
 import { groupOf, LABEL_FORM, NOTHING_REMEMBERED } from "../base/channel-labels.ts";
 import { CHANNELS } from "../base/channels.ts";
-import { isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
+import { isOtherNumber, isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
 import { Failure, invalidRequest } from "../base/errors.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
 import { isIdentifier } from "./identifiers.ts";
@@ -138,22 +138,27 @@ function isMeant(label: string, known: string): boolean {
 async function nearFreeLabels(store: Store, who: Who, label: string): Promise<string[]> {
   // Nothing is near it, and a store may not be asked for it.
   if (!isIdentifier(label)) return [];
-  const alike = (await labelsAlike(store, who, label))
-    .filter((known) => known !== label && hasSameBeginning(label, known))
+  const all = (await labelsAlike(store, who, label)).filter((known) => known !== label);
+  const numbers = all.filter((known) => isOtherNumber(label, known));
+  const alike = all
+    .filter((known) => !numbers.includes(known) && hasSameBeginning(label, known))
     .filter((known) => digitsOf(label) === digitsOf(known));
   const edits = slipEdits(plain(label), [""], alike.map(plain)) ?? [];
-  return alike
+  const slips = alike
     .map((known, i) => ({ known, edits: edits[i]! }))
-    .filter((one) => one.edits <= slipEditsMax(plain(nameIn(one.known)).length))
+    .filter((one) => one.edits <= slipEditsMax(plain(nameIn(one.known)).length));
+  // Another ending is as near as another letter.
+  return [...numbers.map((known) => ({ known, edits: 1 })), ...slips]
     .sort((a, b) => a.edits - b.edits)
     .map(({ known }) => known);
 }
 
-/** Those with the same first letter; where they are too many, those of the same group, and those that begin alike there. */
+/** Those with the same first letter; where they are too many, those of the same group, in singular and plural, and those that begin alike there. */
 async function labelsAlike(store: Store, who: Who, label: string): Promise<string[]> {
   const group = `${groupOf(label).toUpperCase()}.`;
   const letter = label.slice(0, 1).toUpperCase();
-  for (const prefix of [letter, group, group + nameIn(label).slice(0, 1).toLowerCase()]) {
+  const stem = group.replace(/(?:Y|IES|ES|S)?\.$/, "");
+  for (const prefix of [letter, stem, group + nameIn(label).slice(0, 1).toLowerCase()]) {
     const found = await readViewLabels(store, who, { prefix, limit: ALIKE_MAX });
     if (found.length < ALIKE_MAX || prefix.length > group.length) return found.map((known) => known.label);
   }
@@ -170,6 +175,7 @@ function hasSameBeginning(a: string, b: string): boolean {
 }
 
 function isNear(label: string, known: string): boolean {
+  if (isOtherNumber(label, known)) return true;
   if (digitsOf(label) !== digitsOf(known)) return false;
   return isSlip(plain(label), plain(known), plain(nameIn(known)).length);
 }

@@ -9,7 +9,7 @@ import { assert } from "../base/assert.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import { LABEL_FORM, scopeOfLabel } from "../base/channel-labels.ts";
 import { CHANNELS, findChannel } from "../base/channels.ts";
-import { isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
+import { isOtherNumber, isSlip, otherNumbers, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
@@ -323,6 +323,10 @@ export function nearLabel(text: string, labels: AccountLabels = STANDARD_LABELS)
     end === 0 || groups.has(wanted.slice(0, end)) ? spellings.named(wanted.slice(end)) : [],
   ).flat();
   if (same.length > 0) return (same.find(({ whole }) => whole === wanted) ?? oneOf(same))?.label;
+  const [, name = ""] = text.toLowerCase().split(".");
+  const numbers = otherNumbers(name).flatMap((form) => spellings.named(plain(form)));
+  const number = oneOf(numbers.filter(({ label }) => isOtherNumber(text, label)));
+  if (number !== undefined) return number.label;
   const edits = slipEdits(wanted, [...groups], names);
   const near = names.filter((name, i) => edits !== undefined && edits[i] <= slipEditsMax(name.length));
   const only = oneOf(near.flatMap((name) => spellings.named(name)));

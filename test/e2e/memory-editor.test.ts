@@ -253,3 +253,32 @@ visit(
     );
   },
 );
+
+visit("what looks like a secret is kept from no form, unless the person insists", async (visit) => {
+  const { page, running, says } = visit;
+  await openMemory(page, running.url, running.key, "#user=ada");
+  await press(page, "Add a fact");
+  await chooseLabel(page, LABEL);
+  await valueField(page).fill("password: Sonnenblume2024!");
+  await press(page, "Remember it");
+  await says(/^This looks like a password: nothing was kept\. Agents would read it\./);
+  assert.deepEqual(await factsIn(running), {});
+  await valueField(page).fill("key box at the door 4471");
+  await page.locator(".add-fact .notice").waitFor({ state: "detached" });
+  await press(page, "Remember it");
+  await says(/^This may be the code of a lock: nothing was kept\./);
+  await press(page, "Keep it all the same");
+  await factOf(page, LABEL).locator(".fact-value", { hasText: "4471" }).waitFor();
+
+  await page.getByRole("button", { name: `Edit ${LABEL}` }).click();
+  await page.getByLabel("Ends").selectOption({ label: "in 1 week" });
+  await press(page, "Save");
+  await page.locator(".fact-editor").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: `Edit ${LABEL}` }).click();
+  await valueField(page).fill("door code 4711");
+  await press(page, "Save");
+  await says(/^This looks like the code of a lock: nothing was kept\./);
+  assert.equal((await factsIn(running))[LABEL].value, "key box at the door 4471");
+  await press(page, "Keep it all the same");
+  await factOf(page, LABEL).locator(".fact-value", { hasText: "door code 4711" }).waitFor();
+});

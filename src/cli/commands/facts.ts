@@ -80,8 +80,8 @@ export const find: Command = memoryCommand(
   --limit N       how many facts at most, 1 to 50 (default 10)`,
     about: `Prints the facts that have these words in their label, its description or their value, the best first, as LABEL=value
 lines. The order of the words, their endings, case, accents and a slip do not matter. A line # in PROJECT says where
-the next fact is kept, if it is not the person's own, and # until TIME when it ends; # perhaps stands before a guess: the fact has a short word with
-another letter, and nothing better was found.`,
+the next fact is kept, if it is not the person's own, and # until TIME when it ends; # perhaps stands before a guess: the fact has only a word that is like
+one of these, or half of them or fewer, and none in the name of its label.`,
     failures: "1 if nothing is found",
     check({ texts: { limit } }) {
       if (limit !== undefined && !(/^\d{1,2}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 50))

@@ -55,7 +55,10 @@ export function projectRoutes() {
         ...{ project, members, access, dryRun },
         take: take && { userId: take.user_id, labels: take.labels },
       });
-      return { ...projectAnswer(caller, result.record, result.shared), taken: [...result.taken] };
+      return {
+        ...projectAnswer(caller, result.record, result.shared),
+        taken: result.taken.map(({ label, value }) => ({ label, value })),
+      };
     },
 
     async eraseProject(call) {

@@ -6,11 +6,12 @@ import { SidebandError } from "../../sdk/errors.ts";
 import { newFreeLabel } from "../api/memory.ts";
 import { Button, TextField } from "../parts/fields.tsx";
 import { useAction } from "../parts/hooks.ts";
-import { Card, ErrorNotice } from "../parts/layout.tsx";
+import { Card } from "../parts/layout.tsx";
 import { chosenLabel, type LabelChoice, LabelField, NO_CHOICE, SlipNotice } from "./label-field.tsx";
 import { NewLabel } from "./new-label.tsx";
 import { usePage } from "./page-context.ts";
 import { PlaceField, placesOf, usualPlace } from "./place-field.tsx";
+import { keptValue, SecretNotice } from "./secret-notice.tsx";
 import { EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
 import { writeIfUnchanged } from "./writes.ts";
 
@@ -32,6 +33,8 @@ export function AddFact({ onEdit, onAdded, onClose }: AddFactProps) {
   const [end, setEnd] = useState(() => endChoiceOf(undefined));
   const [scope, setScope] = useState<PlaceKind>();
   const [near, setNear] = useState<string>();
+  /** That the value is no secret. */
+  const [insists, setInsists] = useState(false);
   /** Whether a label of the account is declared first. */
   const [declares, setDeclares] = useState(false);
   const { busy, error, run, clearError } = useAction();
@@ -48,12 +51,25 @@ export function AddFact({ onEdit, onAdded, onClose }: AddFactProps) {
     if (labels.get(chosen.label)?.one_of?.includes(value) === false) setValue("");
     setScope(undefined);
   };
-  const add = (newLabel: true | "certain") =>
+  const type = (text: string) => {
+    setValue(text);
+    setInsists(false);
+    clearError();
+  };
+  const add = (newLabel: true | "certain", isSure = insists) =>
     run(async () => {
       const made = isNew ? { newLabel, description: description.trim() || undefined } : {};
       // A project that was not shared when the person chose it may be by now: what was meant for it is the person's own.
       const kept = place === "project" ? "own" : place;
-      const fact = { label, value, scope: kept, ...endOfChoice(end, undefined), ifRevision: 0, ...made };
+      const open = await keptValue(label, value, isSure);
+      const fact = {
+        label,
+        value: open,
+        scope: kept,
+        ...endOfChoice(end, undefined),
+        ifRevision: 0,
+        ...made,
+      };
       try {
         // If somebody was faster the form shows what is there.
         if (await writeIfUnchanged(page, fact)) onAdded(label);
@@ -108,7 +124,7 @@ export function AddFact({ onEdit, onAdded, onClose }: AddFactProps) {
             {isTaken ? (
               <TakenNotice label={label} value={known.value} onEdit={() => onEdit(label)} />
             ) : (
-              <ValueField terms={terms} name={`Value of ${label}`} value={value} onValue={setValue} />
+              <ValueField terms={terms} name={`Value of ${label}`} value={value} onValue={type} />
             )}
             <div class="add-terms">
               {!isTaken && <EndField terms={terms} choice={end} onChoice={setEnd} />}
@@ -130,7 +146,14 @@ export function AddFact({ onEdit, onAdded, onClose }: AddFactProps) {
             )}
           </>
         )}
-        <ErrorNotice error={error} />
+        <SecretNotice
+          error={error}
+          busy={busy}
+          onInsist={() => {
+            setInsists(true);
+            add(true, true);
+          }}
+        />
         {near === undefined ? (
           <p class="buttons">
             <Button

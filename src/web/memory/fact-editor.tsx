@@ -8,10 +8,11 @@ import type { PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { Button } from "../parts/fields.tsx";
 import { authorName } from "../parts/format.ts";
 import { useAction } from "../parts/hooks.ts";
-import { ErrorNotice, Notice } from "../parts/layout.tsx";
+import { Notice } from "../parts/layout.tsx";
 import { Diff } from "./diff.tsx";
 import { usePage } from "./page-context.ts";
 import { PlaceField } from "./place-field.tsx";
+import { keptValue, SecretNotice } from "./secret-notice.tsx";
 import { RelativeTime } from "./times.tsx";
 import { type EndChoice, EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
 import { writeIfUnchanged } from "./writes.ts";
@@ -44,7 +45,9 @@ export function FactEditor({ draft, now, onClose }: FactEditorProps) {
   const page = usePage();
   const [{ value, end: chosen, place: chosenPlace, seen }, show] = useState({ ...draft });
   const change = (typed: Partial<FactDraft>) => show({ ...Object.assign(draft, typed) });
-  const { busy, error, run } = useAction();
+  const { busy, error, run, clearError } = useAction();
+  /** That the value is no secret. */
+  const [insists, setInsists] = useState(false);
   const { label } = draft.opened;
   const terms = page.labels.get(label);
   const hasChanged = now?.revision !== seen.revision || now?.place !== seen.place;
@@ -53,15 +56,17 @@ export function FactEditor({ draft, now, onClose }: FactEditorProps) {
   const writer = authorName(now?.written_by, now?.user_id);
   const end = chosen ?? endChoiceOf(expiresAt);
 
-  const save = (ifRevision: number) =>
+  const save = (ifRevision: number, isSure = insists) =>
     run(async () => {
+      // What is kept already may get another end.
+      const isKept = value === now?.value;
       // A label that went with its last value is made again.
       const terms = { newLabel: page.mayMakeLabels ? ("certain" as const) : undefined };
       // What an agent had read is said by the person now.
       const origin = now?.origin === "read" ? ("said" as const) : undefined;
       const fact = {
         label,
-        value,
+        value: isKept ? value : await keptValue(label, value, isSure),
         scope: chosenPlace ?? place,
         ...endOfChoice(end, expiresAt),
         ifRevision: staysThere ? ifRevision : 0,
@@ -86,7 +91,11 @@ export function FactEditor({ draft, now, onClose }: FactEditorProps) {
         terms={terms}
         name={`Value of ${label}`}
         value={value}
-        onValue={(text) => change({ value: text })}
+        onValue={(text) => {
+          change({ value: text });
+          setInsists(false);
+          clearError();
+        }}
         focus
       />
       <EndField
@@ -104,7 +113,14 @@ export function FactEditor({ draft, now, onClose }: FactEditorProps) {
           />
         </div>
       )}
-      <ErrorNotice error={error} />
+      <SecretNotice
+        error={error}
+        busy={busy}
+        onInsist={() => {
+          setInsists(true);
+          save(seen.revision, true);
+        }}
+      />
       {hasChanged && (
         <Notice kind="plain">
           {now === undefined ? (

@@ -4,7 +4,7 @@
  */
 
 import { groupOf, LABEL_FORM } from "../../base/channel-labels.ts";
-import { isSlip } from "../../base/edit-distance.ts";
+import { isOtherNumber, isSlip } from "../../base/edit-distance.ts";
 import { plainLetters } from "../../base/letters.ts";
 import type { LabelAnswer } from "../../contract/answers.ts";
 import { GROUP_LENGTH_MAX, joinedWords, NAME_LENGTH_MAX, slugWords } from "../../import/words.ts";
@@ -93,6 +93,7 @@ function rankOf(text: string, label: string, description: string): number {
 }
 
 function isNear(label: string, known: string): boolean {
+  if (isOtherNumber(label, known)) return true;
   const digits = (name: string) => name.replace(/\D/g, "");
   // Numbers are not mistyped, they count.
   return digits(label) === digits(known) && isSlip(plain(label), plain(known), plain(nameOf(known)).length);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { editDistance, isSlip, slipEdits } from "../../../src/base/edit-distance.ts";
+import { editDistance, isOtherNumber, isSlip, slipEdits } from "../../../src/base/edit-distance.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 
 test("an added, removed, replaced letter and a swap of two neighbours are one edit each", () => {
@@ -28,6 +28,23 @@ test("a slip is at most two edits, and fewer than half of the letters", () => {
   assert.ok(!isSlip("do", "db"));
   assert.ok(!isSlip("", "db"));
   assert.ok(!isSlip("userox", "useros", "os".length), "only the letters of the name count");
+});
+
+test("labels that differ by singular and plural alone are one", () => {
+  for (const [label, known] of [
+    ["ALLERGIES.zoe", "ALLERGY.zoe"],
+    ["DOCTOR.kids", "DOCTORS.kids"],
+    ["BOXES.keys", "BOX.key"],
+    ["PETS.bo", "PET.bo"],
+    ["HOME.buses", "HOME.bus"],
+  ] as const)
+    assert.ok(isOtherNumber(label, known) && isOtherNumber(known, label), `${label} ${known}`);
+  for (const [label, known] of [
+    ["ALLERGY.zoe", "ALLERGY.max"],
+    ["HOME.a", "HOME.as"],
+    ["DOCTOR.kid", "DOCTRINE.kid"],
+  ] as const)
+    assert.ok(!isOtherNumber(label, known), `${label} ${known}`);
 });
 
 test("the edits to the nearest of many words are those of a table for each word", () => {

@@ -162,6 +162,40 @@ test("a short word with another letter is a guess: said to be one, and left out 
   sure("plumer", "X.plumber");
 });
 
+test("a letter with a mark and its spelling without one find each other, in labels and in values", () => {
+  const facts = [
+    fact("CAR.tuev", "June"),
+    fact("CAR.papers", "Ålesund"),
+    fact("HOME.garage", "TÜV is next door"),
+    fact("PEOPLE.bo", "Søren Mueller, Strasse 5"),
+  ];
+  for (const [query, ...labels] of [
+    ["TÜV", "CAR.tuev", "HOME.garage"],
+    ["TUEV", "CAR.tuev", "HOME.garage"],
+    ["tu\u0308v", "CAR.tuev", "HOME.garage"],
+    ["aalesund", "CAR.papers"],
+    ["soeren", "PEOPLE.bo"],
+    ["Müller", "PEOPLE.bo"],
+    ["Straße", "PEOPLE.bo"],
+  ])
+    assert.deepEqual(labelsFor(facts, query), labels, query);
+});
+
+test("what may be another thing is unsure: a far slip, or half of the words and none in the name", () => {
+  const facts = [
+    fact("CHARITY.monthly", "Médecins Sans Frontières"),
+    fact("PHONE.babysitter", "0171 222"),
+    fact("HEALTH.pills", "blood pressure tablets"),
+  ];
+  const unsure = (query: string) =>
+    atOnce(findFacts(facts, query, 10)).map((one) => [one.fact.label, one.isUnsure]);
+  assert.deepEqual(unsure("medicine"), [["CHARITY.monthly", true]]);
+  assert.deepEqual(unsure("pediatrician phone"), [["PHONE.babysitter", true]]);
+  for (const query of ["babysitter phone", "phone", "babysiter", "what is the number of our babysitter"])
+    assert.deepEqual(unsure(query), [["PHONE.babysitter", false]], query);
+  assert.deepEqual(unsure("pills tonight"), [["HEALTH.pills", false]]);
+});
+
 test("places that were not asked for come after an equal fact, and are found", () => {
   const here = fact("TASK.next", "paint the fence");
   const there = { ...here, isElsewhere: true };

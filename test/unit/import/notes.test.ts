@@ -67,6 +67,10 @@ const TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
     "1 NOTE.feed_cats_ida_seven=I feed the cats with Ida, at seven.",
     "3 NOTE.shed_locked=the shed is locked",
   ],
+  // An amount is in the value, not in the label, and no µ is lost.
+  ["I take L-Thyroxin 88 µg now", "1 NOTE.take_l_thyroxin_now=I take L-Thyroxin 88 µg now"],
+  ["Iron, µg/dl: 74", "1 NOTE.iron_ug_dl_74=Iron, µg/dl: 74"],
+  ["- 30 g", "1 NOTE.30_g=30 g"],
   // What stands above a list ends with it, and a rule ends all.
   [
     "## Garden\n**Trees**\n- plum\n\nThe gate sticks.",
@@ -101,7 +105,7 @@ const TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
   ],
   ["My name is Ada Okafor.", "1 USER.name=Ada Okafor"],
   // Boxes to tick, also below another list, which they are no part of.
-  ["## Boat\n☑ caulk the deck\n☐ new rope, 30 m", "3 BOAT.new_rope_30_m=new rope, 30 m"],
+  ["## Boat\n☑ caulk the deck\n☐ new rope, 30 m", "3 BOAT.new_rope=new rope, 30 m"],
   [
     "## Work\n* Mondays at home\n\n- [ ] pay the dentist",
     "2 WORK.mondays_home=Mondays at home",

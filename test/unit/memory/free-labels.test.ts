@@ -31,6 +31,23 @@ function servicesWith(labels: readonly string[]) {
   return { services: { store, labels: new Labels(store), groups: ALL_GROUPS }, read };
 }
 
+test("a label that differs from another one by singular and plural alone is not made without a question", async () => {
+  const others = Array.from({ length: 100 }, (_, i) => `APPLE.tree_${i}`);
+  const { services } = servicesWith([...others, "ALLERGY.zoe", "BOX.winter_clothes"]);
+  const who = { account: "acme", userId: "ada", places: [""] };
+  for (const [label, hint] of [
+    ["ALLERGIES.zoe", "ALLERGY.zoe"],
+    ["BOXES.winter_clothes", "BOX.winter_clothes"],
+    ["BOX.winter_clothe", "BOX.winter_clothes"],
+  ]) {
+    await assert.rejects(writtenLabel(services, who, { label, newLabel: true }), {
+      code: "unknown_label",
+      extra: { param: "label", hint },
+    });
+    await writtenLabel(services, who, { label, newLabel: "certain" });
+  }
+});
+
 test("a hint costs little, and reads few labels, however many begin alike", async () => {
   const letters = (i: number) => [...i.toString(5)].map((digit) => "abcde"[Number(digit)]).join("");
   const many = Array.from({ length: 10_000 }, (_, i) => `PEOPLE.anna_${letters(i)}`);

@@ -81,6 +81,7 @@ test("an own label is hinted after a group that it does not belong to, the accou
     assert.equal(nearLabel(text, known), "FAMILY.pet", text);
   assert.equal(nearLabel("FAMILY.shoe_size", known), "USER.shoe_size");
   assert.equal(nearLabel("FAMILY.tone", known), "PREF.tone");
+  assert.equal(nearLabel("ALLERGIES.zoe", accountWith("ALLERGY.zoe")), "ALLERGY.zoe");
 });
 
 test("of two labels with one name the one that is written out is hinted, and the name alone hints none", () => {
