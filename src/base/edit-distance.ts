@@ -58,9 +58,9 @@ export function otherNumbers(word: string): readonly string[] {
 
 /** Whether two labels differ only by singular and plural, in the group, in the name, or in both. */
 export function isOtherNumber(label: string, known: string): boolean {
-  const [[group = "", name = ""], [otherGroup = "", otherName = ""]] = [label, known].map((one) =>
-    one.toLowerCase().split("."),
-  );
+  const partsOf = (one: string) => one.toLowerCase().split(".");
+  const [group = "", name = ""] = partsOf(label);
+  const [otherGroup = "", otherName = ""] = partsOf(known);
   return otherNumbers(group).includes(otherGroup) && otherNumbers(name).includes(otherName);
 }
 

@@ -21,7 +21,7 @@ import { StoreLayer } from "./store-layer.ts";
 /** Hexadecimal digits: enough to tell the values of a place. */
 const VALUE_HASH_LENGTH = 16;
 
-export interface NotedErasuresOptions {
+interface NotedErasuresOptions {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   /** Resolves when the lines are on disk. */

@@ -15,7 +15,7 @@ import type { EarlierFact, Store } from "./ports.ts";
 import type { AuditQuery, PersonName, Place } from "./records.ts";
 import { projectOfUser } from "./shared-places.ts";
 
-export interface ErasureReport {
+interface ErasureReport {
   /** Persons and projects that were forgotten again. */
   readonly erased: number;
   /** Noted under a master key that is not here: nobody can tell whom they mean. */

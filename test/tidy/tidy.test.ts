@@ -90,9 +90,7 @@ test("tidy: a name has one meaning", () => {
 });
 
 test("tidy: what a file of src exports is imported by another file, or exported by a package", () => {
-  // Two types of src/memory/erasures.ts are still to lose their "export".
-  const unimported = unimportedExports(files, read("package.json").text);
-  const faults = unimported.filter((fault) => !fault.startsWith("src/memory/erasures.ts:"));
+  const faults = unimportedExports(files, read("package.json").text);
   assert.deepEqual(faults, [], `leave out "export", or what nobody uses:\n${faults.join("\n")}`);
   const some = [
     { path: "src/a/one.ts", text: "export type One = 1;\nexport const two = 2;\nconst three = 3;" },

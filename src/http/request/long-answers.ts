@@ -15,7 +15,7 @@ export const LIST_PART = 256;
 /** One that the reader takes, and the next. */
 export const PARTS_IN_FLIGHT = 2;
 
-export interface LongList {
+interface LongList {
   readonly name: string;
   readonly length: number;
   readonly part: (start: number, end: number) => readonly unknown[];
