@@ -16,7 +16,7 @@ import type { TokenCounts } from "../../memory/token-count.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { ByteBudget } from "../request/byte-budget.ts";
 import { type Call, requesterOf } from "../request/call.ts";
-import { jsonParts, LIST_PART } from "../request/long-answers.ts";
+import { jsonParts } from "../request/long-answers.ts";
 import { hasEntity, isTrue, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import {
@@ -32,6 +32,8 @@ import {
 import { fittedContext, oldMonth } from "./context-budget.ts";
 import { findAnswer, historyAnswer } from "./life-mapping.ts";
 
+/** Facts of an answer in one piece: with the longest values they have about ANSWER_BYTES_MAX. */
+const FACTS_WHOLE_MAX = 1_600;
 /** What is held of a long list before its first part is made. */
 const HELD_FIRST = 2 ** 20;
 
@@ -61,7 +63,7 @@ export function recallRoutes(contexts: ContextAnswers, answers: ByteBudget) {
       const { caller, memory } = call;
       const facts = await listFacts(memory, caller.account, person, { details: isTrue(details) });
       const turn = () => memory.turns.next(caller.account);
-      if (facts.length <= LIST_PART) return inSlices(factsAnswer(userId, facts, project), turn);
+      if (facts.length <= FACTS_WHOLE_MAX) return inSlices(factsAnswer(userId, facts, project), turn);
       const hold = (bytes: number) => call.holdAnswer(answers, bytes);
       // Where there is no room at all, that is the answer.
       hold(HELD_FIRST);
