@@ -149,7 +149,7 @@ function noStoreText(folder: string, typed: Call): string {
 /** The call with the whole name of its --project. */
 async function withProject(call: Call, memory: Sideband<string>, userId: string): Promise<Call> {
   if (call.texts.project === undefined) return call;
-  const { project, note } = await namedProject(memory, userId, call.texts.project);
+  const { project, note } = await namedProject(memory, userId, call.texts.project, memoryConfig(call));
   if (note !== undefined) console.error(note);
   return { ...call, texts: { ...call.texts, project } };
 }

@@ -23,6 +23,9 @@ export interface FoundFact extends Finding {
   readonly expiresAt?: string | undefined;
   /** Where the file itself says it. */
   readonly origin?: FactOrigin | undefined;
+  readonly pinned?: true | undefined;
+  /** What its label is for, where it is the person's own. */
+  readonly description?: string | undefined;
 }
 
 export interface LeftOutLine extends Finding {

@@ -114,8 +114,10 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
   }
   const facts = [...planned.values()];
   const isUnplaced = ({ kind, project }: PlannedFact) => kind !== "person" && project === undefined;
-  const isSame = ({ present, value, expiresAt }: PlannedFact) =>
-    present?.value === value && (expiresAt === undefined || isSameMoment(expiresAt, present.expires_at));
+  const isSame = ({ present, value, expiresAt, pinned }: PlannedFact) =>
+    present?.value === value &&
+    (expiresAt === undefined || isSameMoment(expiresAt, present.expires_at)) &&
+    (pinned === undefined || present.pinned === true);
   const writes = facts.filter((fact) => !isSame(fact) && !isUnplaced(fact));
   const written = new Set(writes.map(({ label }) => label));
   return {

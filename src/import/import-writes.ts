@@ -39,7 +39,7 @@ export async function writeImport(
     for (const batch of batchesOf(writes)) {
       const { facts } = await memory.encodeBatch(
         userId,
-        batch.map(({ label, value, kind, expiresAt, present, isNew, origin }) => ({
+        batch.map(({ label, value, kind, expiresAt, present, isNew, origin, pinned, description }) => ({
           label,
           value,
           scope: kind,
@@ -48,6 +48,8 @@ export async function writeImport(
           // The plan has shown it: no label that is a slip away is meant.
           newLabel: isNew ? ("certain" as const) : undefined,
           origin,
+          pinned,
+          description: isNew ? description : undefined,
         })),
         { project: batch[0].project, writtenBy },
       );

@@ -1,6 +1,7 @@
 /**
- * An export of Sideband (`sideband export`): the facts of one user with their places and ends, and the labels of the
- * account. Keys and earlier values stay where they are; "sideband accounts import" moves a whole account.
+ * An export of Sideband (`sideband export`): the facts of one user with their places, ends and pins, what the user's own labels
+ * are for, and the labels of the account. Keys, earlier values, writers and times stay where they are; "sideband accounts import"
+ * moves a whole account.
  */
 
 import { FACT_ORIGINS } from "../base/fact-origins.ts";
@@ -25,7 +26,7 @@ export function readOwnExport(records: readonly LocatedValue[], wanted: string):
         ? labelOf(fieldOf(record, "label"))
         : [],
     ),
-    notRead: "keys and earlier values",
+    notRead: "keys, earlier values, and who wrote what when",
     ...(userId === undefined ? {} : { userId }),
   };
   for (const user of users) if (textField(user, "user_id") === userId) readUserFacts(user, found);
@@ -33,6 +34,9 @@ export function readOwnExport(records: readonly LocatedValue[], wanted: string):
 }
 
 function readUserFacts(user: LocatedValue, found: FoundMemory): void {
+  const described = new Map(
+    listIn(user, "labels").map((label) => [textField(label, "label"), textField(label, "description")]),
+  );
   for (const fact of listIn(user, "facts")) {
     const [label, value, project] = ["label", "value", "place"].map((name) => textField(fact, name));
     const { line } = fact;
@@ -48,6 +52,8 @@ function readUserFacts(user: LocatedValue, found: FoundMemory): void {
         project,
         expiresAt: textField(fact, "expires_at"),
         origin: FACT_ORIGINS.find((one) => one === textField(fact, "origin")),
+        pinned: fieldOf(fact, "pinned")?.value === true ? true : undefined,
+        description: described.get(label),
       });
   }
 }

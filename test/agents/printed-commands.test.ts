@@ -75,6 +75,30 @@ test("an undo runs as it is printed for every project and every user", async () 
   }
 });
 
+test("an undo that was printed before a repository got a remote goes on under its new name", async () => {
+  const folder = join(home.env.HOME ?? "", "mill");
+  mkdirSync(join(folder, ".git"), { recursive: true });
+  const call = async (...args: string[]) => {
+    const { status, out, err } = await home.runIn(folder, ...args, "--user", "eli");
+    assert.equal(status, 0, `${args.join(" ")}: ${err}`);
+    return out;
+  };
+  await call("remember", "PROJ.goal", "flour");
+  const [restore] = commandsIn(await call("remember", "PROJ.goal", "bread"));
+  const [forget] = commandsIn(await call("remember", "PROJ.stack", "stone"));
+  writeFileSync(
+    join(folder, ".git/config"),
+    '[remote "origin"]\n\turl = https://example.com/eli/windmill.git\n',
+  );
+  assert.equal(await call("recall", "PROJ.goal"), "bread\n");
+  const done = await home.typed(restore, folder);
+  assert.equal(done.status, 0, done.err);
+  assert.match(done.err, /^mill-[0-9a-f]{12} has a remote since, and is windmill-[0-9a-f]{12} now\n/);
+  assert.equal(await call("recall", "PROJ.goal"), "flour\n");
+  await typed(forget, folder);
+  assert.equal((await home.runIn(folder, "recall", "PROJ.stack", "--user", "eli")).status, 1);
+});
+
 test("an undo means the fact that was written, also where another place has its label", async () => {
   const folder = join(home.env.HOME ?? "", "loom");
   mkdirSync(join(folder, ".git"), { recursive: true });

@@ -316,7 +316,7 @@ test("what changed is listed page by page, and a user goes back to a moment, all
 
 test("a project is moved to another with its worktrees and its history, and that does not count", async () => {
   const user_id = "mover";
-  ok(await encode(user_id, "PROJ.goal", "cloth", { project: "old" }));
+  const first = ok(await encode(user_id, "PROJ.goal", "cloth", { project: "old", details: true }));
   ok(await encode(user_id, "PROJ.goal", "silk", { project: "old" }));
   ok(await encode(user_id, "TASK.current", "weave", { project: "old/spike" }));
   const used = ok(await memory.running.call("GET", "/usage")).used;
@@ -326,6 +326,8 @@ test("a project is moved to another with its worktrees and its history, and that
   assert.deepEqual(await factsOf(user_id, "old/spike"), []);
   const { revisions } = ok(await get("/facts/history", { user_id, label: "PROJ.goal", project: "new" }));
   assert.deepEqual(fieldsOf(revisions, "value"), ["silk", "cloth"]);
+  // What was printed before, to restore an earlier value, still names it.
+  assert.equal(revisions[1].revision, first.revision);
   assert.deepEqual(ok(await move("old", "new")), { status: "ok", moved: 0 });
   assert.equal(ok(await memory.running.call("GET", "/usage")).used, used);
   assert.equal(problemCode(await move("new/spike", "old")), "400 invalid_request");

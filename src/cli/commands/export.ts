@@ -26,8 +26,10 @@ export const exportCommand: Command = memoryCommand(
     name: "export",
     summary: "write what is kept of a user to a file: all of it, or a section for CLAUDE.md",
     usage: "[--as jsonl | --as markdown [--groups LIST]] [--out FILE]",
-    about: `Writes what is kept of a user; "sideband import FILE" reads the facts back exactly. As jsonl that is everything, in all
-projects and with earlier values, and the labels of the account ("sideband accounts export" writes all users). As markdown it is the facts that a host for
+    about: `Writes what is kept of a user. As jsonl that is everything, in all projects and with earlier values, and the labels of
+the account ("sideband accounts export" writes all users). "sideband import FILE" reads the facts back: each value
+exactly, with its place, its end, its origin, its pin and what its label is for. It writes them anew: who wrote them and
+when, and earlier values, are brought back by "sideband accounts import" alone. As markdown it is the facts that a host for
 code gets in its prompt here, as a section for CLAUDE.md or AGENTS.md.`,
     options: `  --as FORMAT     jsonl (the default) or markdown
 ${OUT_HELP}. With markdown the

@@ -70,7 +70,9 @@ export function readPlanText(text: string, before: FoundMemory): FoundMemory {
       const found = before.facts.find((fact) => fact.line === line && fact.label === label);
       const origin = found === undefined ? "said" : found.origin;
       const value = row.slice(split + 1);
-      facts.push({ line, label, value, isExact: true, scope, project, expiresAt, origin });
+      const { pinned, description } = found ?? {};
+      const terms = { expiresAt, origin, pinned, description };
+      facts.push({ line, label, value, isExact: true, scope, project, ...terms });
     }
     expiresAt = undefined;
   }

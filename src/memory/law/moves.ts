@@ -74,12 +74,16 @@ function movedSteps(
   const { present, earlier } = valuesOf(name);
   const atTarget = valuesOf(target);
   const there = [...atTarget.earlier, ...given(atTarget.present)];
+  const isOneMemory = isShared(place) === isShared(target.place);
   if (there.length === 0) {
-    const past = pastOf(target, [...earlier, ...given(present)], free);
-    return [...past.map(({ step }) => step), forgetting];
+    const past = pastOf(target, [...earlier, ...given(present)], free).map(({ step, revision }, i, all) => {
+      // What was printed before, to restore an earlier value, still names it. Another memory counts on its own.
+      const isNew = i === all.length - 1 || !isOneMemory;
+      return isNew ? step : { ...step, change: { ...step.change, revision } };
+    });
+    return [...past, forgetting];
   }
   // Both places have values: those that the new place does not have are added to its history.
-  const isOneMemory = isShared(place) === isShared(target.place);
   const winner = laterOf(present, atTarget.present, isOneMemory);
   const missing = [...earlier, ...given(present)].filter(
     (fact) => fact !== winner && !there.some(({ value }) => value === fact.value),

@@ -194,6 +194,8 @@ test("an export of Sideband brings places, ends and labels along", () =>
       await run("remember", "TRIP.goal", "sea", ...ada);
       await run("remember", "USER.name", "Ada", "--until", "2099-01-01T00:00:00Z", ...ada);
       await run("remember", "TASK.next", "weave", "--project", "loom/x", ...ada);
+      await run("remember", "PET.cat", "Tom", "--description", "who lives here", ...ada);
+      await run("pin", "PET.cat", ...ada);
       assert.equal((await run("export", ...ada, "--out", file)).status, 0);
     });
     const other = join(folder, "other");
@@ -202,17 +204,28 @@ test("an export of Sideband brings places, ends and labels along", () =>
       const dry = await run("import", file, ...eve);
       assert.match(
         dry.out,
-        /^ada\.jsonl: an export of Sideband of ada, for eve\nnot looked at: keys and earlier values\n/,
+        /^ada\.jsonl: an export of Sideband of ada, for eve\nnot looked at: keys, earlier values, and who wrote what when\n/,
       );
       assert.match(dry.out, /\nlabels that would be added: TRIP\.goal\n/);
-      assert.match((await run("import", file, "--yes", ...eve)).out, /\n3 facts written\.\n/);
+      assert.match((await run("import", file, "--yes", ...eve)).out, /\n4 facts written\.\n/);
       assert.match((await run("labels", "--data", other)).out, /\nTRIP\.goal +person +where to \(added /);
       const { out } = await run("facts", "--json", "--project", "loom/x", ...eve);
       assert.deepEqual(rowsOf(JSON.parse(out).facts, "label", "value", "place", "expires_at"), [
         ["USER.name", "Ada", "person", "2099-01-01T00:00:00.000Z"],
         ["TASK.next", "weave", "worktree", undefined],
         ["TRIP.goal", "sea", "person", undefined],
+        ["PET.cat", "Tom", "person", undefined],
       ]);
+      const catOf = async () => {
+        const answer = JSON.parse((await run("facts", "--json", ...eve)).out);
+        return answer.facts.find(({ label }: { label: string }) => label === "PET.cat");
+      };
+      const { pinned, description } = await catOf();
+      assert.deepEqual([pinned, description], [true, "who lives here"]);
+      // A pin comes back also where the value is there.
+      await run("unpin", "PET.cat", ...eve);
+      assert.match((await run("import", file, "--yes", ...eve)).out, /\n1 fact written\.\n/);
+      assert.equal((await catOf()).pinned, true);
     });
   }));
 

@@ -28,6 +28,11 @@ test("--project takes the beginning of a name, and says which projects there are
         none.err,
         /^ada has no facts in a project "mill"; there are: lookout, loom-0123456789ab\n/,
       );
+      // The name that a repository had before it got a remote has the same beginning.
+      assert.equal(
+        (await run("facts", "--project", "loom-ffffffffffff", ...ada)).err.split("\n")[0],
+        'ada has no facts in a project "loom-ffffffffffff"; if it has got a remote since, it may be loom-0123456789ab now; there are: lookout, loom-0123456789ab',
+      );
       // A write by a beginning lands there, and the undo that it prints names the project.
       const written = await goal("weave more", "loom");
       assert.match(written.out, /; undo: .* restore PROJ\.goal \d+ .*--project loom-0123456789ab\n$/);
