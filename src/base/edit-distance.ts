@@ -58,9 +58,8 @@ export function otherNumbers(word: string): readonly string[] {
 
 /** Whether two labels differ only by singular and plural, in the group, in the name, or in both. */
 export function isOtherNumber(label: string, known: string): boolean {
-  const partsOf = (one: string) => one.toLowerCase().split(".");
-  const [group = "", name = ""] = partsOf(label);
-  const [otherGroup = "", otherName = ""] = partsOf(known);
+  const [group = "", name = ""] = label.toLowerCase().split(".");
+  const [otherGroup = "", otherName = ""] = known.toLowerCase().split(".");
   return otherNumbers(group).includes(otherGroup) && otherNumbers(name).includes(otherName);
 }
 

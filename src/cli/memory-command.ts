@@ -105,6 +105,12 @@ export function labelForm(typed: string): string {
   return LABEL_FORM.test(label) ? label : typed;
 }
 
+/** What is said of a label that a write names with letters which no label has: "BIRTHDAY.zoë" is kept under BIRTHDAY.zoe. */
+function printLabelForms(typed: Call, { words }: Call): void {
+  for (const [i, word] of typed.words.entries())
+    if (word !== words[i] && /[^\0-\x7f]/.test(word)) console.error(`${word} is the label ${words[i]}`);
+}
+
 function withLabelForms(call: Call, names: readonly string[]): Call {
   const isLabel = (i: number) => /^\[?(?:LABEL|TO)\b/.test(names[Math.min(i, names.length - 1)] ?? "");
   return { ...call, words: call.words.map((word, i) => (isLabel(i) ? labelForm(word) : word)) };
@@ -122,6 +128,7 @@ export function memoryCommand(text: MemoryCommandText, work: (call: MemoryCall) 
   return defineCommand(full, async (parsed) => {
     const typed = withLabelForms(parsed, words);
     text.check?.(typed);
+    if (begins || words.includes("TO")) printLabelForms(parsed, typed);
     const { userId, ...settings } = memoryConfig(typed);
     const opened = { ...settings, userId, timeoutMs: settings.personTimeoutMs };
     const memory = await openAgentMemory(opened, { begin: begins }).catch(async (error) => {

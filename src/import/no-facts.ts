@@ -5,7 +5,7 @@
 
 /** A gap to fill in. */
 export const GAP =
-  /^(?:\[[^\]x]*\]|<[^>]*>|\{\{.*\}\}|unknown|~|n\/a|tbd|todo|null|\?+|-+|…|\.{3}|_+|#(?:REF|N\/A|VALUE|NAME\?|DIV\/0)!?)$/i;
+  /^(?:\[[^\]x]*\]|<[^>]*>|\{\{.*\}\}|unknown|~|n\/a|tb[dac]|todo|null|\?+|-+|…|\.{3}|_+|#(?:REF|N\/A|VALUE|NAME\?|DIV\/0)!?)$/i;
 
 const PICTURE = "a picture";
 const ABOUT_FILE = "it is about the file";
@@ -73,6 +73,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
     OF_MOMENT,
   ],
   [/^(?:please )?(?:summari[sz]e|translate|rewrite) (?:this|the following|the above)\b/i, OF_MOMENT],
+  [/^(?:[^\s,;:]+ ){1,3}tb[dac][.?]?$/i, "it is a gap to fill in"],
   [/^(?:\S+ ){1,7}(?:to|the|and|or|also|because|my|und|dem)$/, "it breaks off"],
 ];
 

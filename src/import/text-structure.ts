@@ -14,7 +14,7 @@ import {
   plainText,
   type TextPart,
 } from "./text-parts.ts";
-import { unwrapLines } from "./wrapped-lines.ts";
+import { mayGoOn, unwrapLines } from "./wrapped-lines.ts";
 
 const CODE = "a code block";
 const FRONT_MATTER = "front matter";
@@ -28,7 +28,7 @@ const FRONT_MATTER_LINES_MAX = 60;
 const FENCE = /^\s*(`{3,}|~{3,})\s*(\S*)/;
 const ATX = /^ {0,3}(#{1,6})\s+(\S.*?)(?:\s+#+)?\s*$/;
 const RULE = /^ {0,3}(?:[-*_=~]\s?){3,}$/;
-const BULLET = /^(\s*)((?:[-*+•‣◦·–—▪●]|\(?\d{1,3}[.)]|[a-z]\))\s+)(.*)$/;
+const BULLET = /^(\s*)((?:[-*+•‣◦·–—−▪●►➤→»]|\(?\d{1,3}[.)]|[a-z]\))\s+|[-•–](?=\p{L}))(.*)$/u;
 /** A box to tick, as a sign. */
 const TICK = /^(\s*)(?:[-*+•]\s+)?([☐▢□☑☒✓✔])\s*/;
 /** === House ===, in a text without Markdown. */
@@ -263,7 +263,13 @@ class PartReader {
     else if (bullet !== null) {
       if (text === "") this.#parts.push({ kind: "nothing", line, text: raw.trim(), why: "it is empty" });
       else this.#parts.push({ kind: "line", line, text, indent, isListed: true });
-    } else if (last?.kind === "line" && last.isListed && indent > last.indent && keyOf(text) === undefined)
+    } else if (
+      last?.kind === "line" &&
+      last.isListed &&
+      indent > last.indent &&
+      keyOf(text) === undefined &&
+      mayGoOn(last.text, text)
+    )
       this.#parts[this.#parts.length - 1] = { ...last, text: `${last.text} ${text}` };
     else if (this.#isMarkdown && indent >= 4 && !this.#isInList()) this.#silent(line - 1, raw, CODE);
     else this.#parts.push({ kind: "line", line, text, indent, isListed: false });

@@ -11,9 +11,19 @@ const WRAPPED_LENGTH_MIN = 45;
 /** A sentence goes on after these. */
 const OPEN_END = /(?:,|\b(?:a|an|the|of|to|in|on|at|and|or|for|with|my))$/;
 
+/** "gym bag … Thursday": one thing beside another is a note. */
+const BESIDE = /^\S.{0,40}\S\s(?:…|\.{3,40})\s\S/;
+/** "2 onions, chopped": a list without marks. */
+const AMOUNT = /^\d{1,4}(?:[.,/]\d{1,3})?\s/;
+
 /** How the rest of a sentence begins, and no note of its own. */
 const REST =
   /^(?:and|or|but|by|with|for|to|in|on|at|of|from|because|which|who|that|than|until|every|und|oder|mit|von|für|bis|weil|dass)\s/;
+
+/** Whether a line that is set in below another one may be its rest; else it stands for itself. */
+export function mayGoOn(line: string, next: string): boolean {
+  return line.length >= WRAPPED_LENGTH_MIN || OPEN_END.test(line) || REST.test(next);
+}
 
 /** Plain lines that were wrapped at a width, each as one line. A line with a key begins anew. */
 export function unwrapLines(parts: readonly TextPart[]): TextPart[] {
@@ -35,7 +45,7 @@ function unwrapped(paragraph: readonly TextLine[]): TextLine[] {
   const width = Math.max(...paragraph.map(({ text }) => text.length));
   const runs: TextLine[][] = [];
   for (const line of paragraph) {
-    const isNew = runs.length === 0 || keyOf(line.text) !== undefined;
+    const isNew = runs.length === 0 || keyOf(line.text) !== undefined || BESIDE.test(line.text);
     if (isNew) runs.push([line]);
     else runs[runs.length - 1].push(line);
   }
@@ -52,7 +62,8 @@ function joinedRun(lines: readonly TextLine[], width: number): TextLine[] {
   const isSentences = lines.filter(ends).length > 1 && lines.filter((line) => !ends(line)).length === 1;
   const breaksOff = ({ text }: TextLine, next: TextLine) =>
     !/[.!?:]$/.test(text) && (startsSmall(next.text) || OPEN_END.test(text));
-  if (startsSmall(lines[0].text) || exactLine(lines[0].text) !== undefined) return [...lines];
+  if (startsSmall(lines[0].text) || AMOUNT.test(lines[0].text) || exactLine(lines[0].text) !== undefined)
+    return [...lines];
   const pairs = lines.slice(1).map((next, i) => [lines[i], next] as const);
   const isAll =
     pairs.every(([one, next]) => isFull(one, next)) && pairs.some(([one, next]) => breaksOff(one, next));

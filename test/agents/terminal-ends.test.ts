@@ -82,7 +82,8 @@ test("a section says which groups it leaves to find and recall", async () => {
 test("an end is told beside a value, and one that a new text has lost is named", async () => {
   const { run } = home;
   const gone = ["--user", "gone"];
-  await run("remember", "CAR.räder", "winter set", "--until", "2097-03-31", ...gone);
+  const first = await run("remember", "CAR.räder", "winter set", "--until", "2097-03-31", ...gone);
+  assert.equal(first.err, "CAR.räder is the label CAR.rader\n");
   const read = await run("recall", "CAR.rader", ...gone);
   assert.equal(read.out, "winter set\n");
   assert.match(read.err, /^until 2097-03-31T23:59:59/);

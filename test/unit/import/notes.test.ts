@@ -71,6 +71,26 @@ const TEXTS: readonly (readonly [notes: string, ...facts: string[]])[] = [
   ["I take L-Thyroxin 88 µg now", "1 NOTE.take_l_thyroxin_now=I take L-Thyroxin 88 µg now"],
   ["Iron, µg/dl: 74", "1 NOTE.iron_ug_dl_74=Iron, µg/dl: 74"],
   ["- 30 g", "1 NOTE.30_g=30 g"],
+  // In a list a short line was not wrapped, and a mark may stand right before its word.
+  [
+    "## School\n- swim things for Zoe\n  gym bag … Thursday\n- milk, bread and\n  cheese\n-recorder\n− snack",
+    "2 SCHOOL.swim_things_zoe=swim things for Zoe",
+    "3 SCHOOL.swim_things_zoe_gym_bag_thursday=swim things for Zoe: gym bag … Thursday",
+    "4 SCHOOL.milk_bread_cheese=milk, bread and cheese",
+    "6 SCHOOL.recorder=recorder",
+    "7 SCHOOL.snack=snack",
+  ],
+  [
+    "2 onions, chopped, and three carrots in thin slices as well\ngarlic\n\nWash the big lasagne dish before the guests arrive\ngym bag … Thursday",
+    "1 NOTE.2_onions_chopped_three_carrots_thin=2 onions, chopped, and three carrots in thin slices as well",
+    "2 NOTE.garlic=garlic",
+    "4 NOTE.wash_big_lasagne_dish_before_guests=Wash the big lasagne dish before the guests arrive",
+    "5 NOTE.gym_bag_thursday=gym bag … Thursday",
+  ],
+  [
+    "- hotel TBD\n- car hire: TBA\n- hotel in Bilbao, room TBD",
+    "3 NOTE.hotel_bilbao_room_tbd=hotel in Bilbao, room TBD",
+  ],
   // What stands above a list ends with it, and a rule ends all.
   [
     "## Garden\n**Trees**\n- plum\n\nThe gate sticks.",
