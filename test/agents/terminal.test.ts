@@ -105,7 +105,7 @@ test("facts are found by words, with a slip, in any project if asked, and what i
     (await run("find", "wifi", ...finder)).out,
     "# perhaps\nFAMILY.wife=Grace\n# perhaps\nFAMILY.wife_birthday=14 May\n",
   );
-  const carf = await run("find", "wifi", "card", ...finder, "--person");
+  const carf = await run("find", "wifi", "goal", "card", ...finder, "--person");
   assert.equal(carf.out, `# perhaps\nFAMILY.wife=Grace\n# perhaps\nFAMILY.wife_birthday=14 May\n# ${advice}`);
   assert.deepEqual(JSON.parse((await run("find", "zebra", ...finder, "--json")).out).facts, []);
   assert.equal(
