@@ -159,7 +159,7 @@ async function measured(measure: string, id: PeerId, run: number): Promise<Entry
 function commit(): string {
   const git = (...args: string[]) => execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).trim();
   try {
-    const changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", `:!${RESULTS}`);
+    const changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", `:(exclude)${RESULTS}`);
     return git("rev-parse", "--short=12", "HEAD") + (changed === "" ? "" : "+");
   } catch {
     return "unknown";
